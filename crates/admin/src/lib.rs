@@ -1,0 +1,1 @@
+//! HTTP API on the admin listener: health, readiness, status.

@@ -1,0 +1,1 @@
+//! Protocol-neutral services over the log: topics, partitions, producers, retention.

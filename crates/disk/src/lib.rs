@@ -1,0 +1,1 @@
+//! The disk trait, the real disk and the simulated disk.

@@ -1,0 +1,1 @@
+//! Frames, commit log, sealing, segments, indexes, checkpoint, recovery.

@@ -1,0 +1,54 @@
+//! Every bound of the product that is not a setting, in one place. Units stand in the names.
+
+/// Frames and other blocks of the log start and end on this boundary.
+pub const BLOCK_BYTES: u64 = 4096;
+/// A frame holds this much at most, unless one entry alone is larger.
+pub const FRAME_BYTES_MAX: u64 = 8 << 20;
+/// Entries in one frame.
+pub const FRAME_ENTRIES_MAX: usize = 65_536;
+/// One entry's payload.
+pub const ENTRY_BYTES_MAX: u64 = 128 << 20;
+/// Batches below this size are copied into the frame's buffer, larger ones are referenced.
+pub const COPIED_RECORDS_BYTES_MAX: usize = 16 << 10;
+/// Size of a log file by default.
+pub const LOG_FILE_BYTES_DEFAULT: u64 = 256 << 20;
+/// Smallest size of a log file (simulations use it).
+pub const LOG_FILE_BYTES_MIN: u64 = 64 << 10;
+/// Unsealed log that producers may build up before they are slowed.
+pub const UNSEALED_BYTES_MAX: u64 = 2 << 30;
+/// Writes of background jobs go in steps of this size, each with its own sync.
+pub const JOB_STEP_BYTES: usize = 1 << 20;
+/// A block CRC of a segment covers at most this much.
+pub const SEGMENT_CRC_BLOCK_BYTES: u64 = 256 << 10;
+
+/// Records in one batch.
+pub const BATCH_RECORDS_MAX: usize = 1 << 20;
+/// Bytes that one batch may unpack to while it is checked.
+pub const UNPACKED_BATCH_BYTES_MAX: usize = 128 << 20;
+/// Headers of one record.
+pub const RECORD_HEADERS_MAX: usize = 10_000;
+
+/// Batches kept per producer and partition to recognise duplicates (KIP-98).
+pub const PRODUCER_BATCHES_KEPT: usize = 5;
+/// Partitions of the node: numbers have 24 bits.
+pub const PARTITIONS_MAX: u32 = 1 << 24;
+/// Length of a topic name in bytes.
+pub const TOPIC_NAME_BYTES_MAX: usize = 249;
+/// Partitions that one request may ask for.
+pub const TOPIC_PARTITIONS_MAX: i32 = 100_000;
+
+/// Entries of one array in a Kafka request.
+pub const KAFKA_ARRAY_MAX: usize = 1_000_000;
+/// Tagged fields of one structure in a Kafka request.
+pub const KAFKA_TAGS_MAX: usize = 10_000;
+/// Elements allocated ahead for an array, whatever it claims.
+pub const KAFKA_PREALLOCATED_MAX: usize = 1_000;
+/// Requests of one connection that may be under way at once.
+pub const KAFKA_IN_FLIGHT_MAX: usize = 128;
+/// Bytes buffered ahead for a frame, whatever its length claims.
+pub const READ_BUFFER_BYTES: usize = 32 << 10;
+
+/// Proposals waiting for the owner.
+pub const OWNER_QUEUE_MAX: usize = 4_096;
+/// Proposals that the owner takes in one step.
+pub const OWNER_STEP_MAX: usize = 256;
