@@ -1,1 +1,18 @@
-//! The disk trait, the real disk and the simulated disk.
+//! Files and directories as a trait, the real disk behind it, and a simulated one that loses,
+//! tears and fails.
+//!
+//! This crate knows nothing of what is stored. Everything above it reaches storage only through
+//! [`Disk`] and [`File`], which is what lets power cuts be simulated.
+//!
+//! Invariants:
+//! - **I1** what [`File::sync_data`] covered survives a power cut; nothing else is promised.
+//! - **I2** a created, renamed or removed name survives a power cut once [`Disk::sync_dir`] of its
+//!   directory returned.
+//! - **I3** every error names the operation, the path and the position.
+#![deny(missing_docs)]
+
+mod disk;
+mod error;
+
+pub use disk::{Disk, File, Lock, Space};
+pub use error::{Error, Op};

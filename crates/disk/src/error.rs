@@ -1,0 +1,79 @@
+//! Errors of the device.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The operation that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "each is the method of that name")]
+pub enum Op {
+    Create,
+    Open,
+    Rename,
+    Remove,
+    CreateDir,
+    List,
+    SyncDir,
+    Lock,
+    Space,
+    Read,
+    Write,
+    SyncData,
+    Allocate,
+    SetLen,
+    Punch,
+    Len,
+}
+
+/// An operation of the device failed.
+#[derive(Debug, thiserror::Error)]
+#[error("{op:?} of {path} at {position} failed", path = path.display())]
+pub struct Error {
+    /// What was tried.
+    pub op: Op,
+    /// On which file or directory.
+    pub path: PathBuf,
+    /// At which byte, 0 where the operation has none.
+    pub position: u64,
+    /// What the operating system said.
+    #[source]
+    pub source: io::Error,
+}
+
+impl Error {
+    /// An error of `op` on `path`.
+    #[must_use]
+    pub fn new(op: Op, path: &Path, position: u64, source: io::Error) -> Self {
+        Self { op, path: path.to_path_buf(), position, source }
+    }
+
+    /// There is no such file or directory.
+    #[must_use]
+    pub fn is_not_found(&self) -> bool {
+        self.source.kind() == io::ErrorKind::NotFound
+    }
+
+    /// The name is taken.
+    #[must_use]
+    pub fn is_already_exists(&self) -> bool {
+        self.source.kind() == io::ErrorKind::AlreadyExists
+    }
+
+    /// The device (or the quota) is full.
+    #[must_use]
+    pub fn is_no_space(&self) -> bool {
+        matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+    }
+
+    /// Another process holds the lock.
+    #[must_use]
+    pub fn is_locked(&self) -> bool {
+        self.op == Op::Lock && self.source.kind() == io::ErrorKind::WouldBlock
+    }
+
+    /// The file ended before the bytes that were asked for.
+    #[must_use]
+    pub fn is_end_of_file(&self) -> bool {
+        self.source.kind() == io::ErrorKind::UnexpectedEof
+    }
+}
