@@ -1,1 +1,3 @@
 //! The Kafka wire protocol: codec and handlers.
+
+pub mod wire;

@@ -25,6 +25,14 @@ pub const SEGMENT_CRC_BLOCK_BYTES: u64 = 256 << 10;
 pub const BATCH_RECORDS_MAX: usize = 1 << 20;
 /// Bytes that one batch may unpack to while it is checked.
 pub const UNPACKED_BATCH_BYTES_MAX: usize = 128 << 20;
+/// `max.message.bytes` by default: the largest batch of a topic, as compressed.
+pub const BATCH_BYTES_DEFAULT: usize = 1_048_588;
+/// Bytes unpacked ahead of the reader while compressed records are walked through.
+pub const UNPACK_STEP_BYTES: usize = 64 << 10;
+/// Power of two of the largest window that a zstd frame may ask for (what its levels go up to).
+pub const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+/// Faulty records listed when a batch is refused.
+pub const RECORD_ERRORS_MAX: usize = 1_000;
 /// Headers of one record.
 pub const RECORD_HEADERS_MAX: usize = 10_000;
 
@@ -43,6 +51,11 @@ pub const KAFKA_ARRAY_MAX: usize = 1_000_000;
 pub const KAFKA_TAGS_MAX: usize = 10_000;
 /// Elements allocated ahead for an array, whatever it claims.
 pub const KAFKA_PREALLOCATED_MAX: usize = 1_000;
+/// Memory that the arrays and strings of one decoded Kafka message take together.
+pub const KAFKA_DECODED_BYTES_MAX: usize = 64 << 20;
+/// Pieces of records up to this size are copied into a Kafka frame, larger ones are referred to:
+/// below it a copy costs less than one more piece of a vectored write.
+pub const KAFKA_COPIED_CHUNK_BYTES_MAX: usize = 1_024;
 /// Requests of one connection that may be under way at once.
 pub const KAFKA_IN_FLIGHT_MAX: usize = 128;
 /// Bytes buffered ahead for a frame, whatever its length claims.
@@ -52,3 +65,11 @@ pub const READ_BUFFER_BYTES: usize = 32 << 10;
 pub const OWNER_QUEUE_MAX: usize = 4_096;
 /// Proposals that the owner takes in one step.
 pub const OWNER_STEP_MAX: usize = 256;
+/// After this much idleness an empty frame proves the last confirmed one.
+pub const IDLE_PROOF_MS: u64 = 50;
+/// Nothing written stays unsynced for longer, whatever its topic says.
+pub const UNSYNCED_MS_MAX: u64 = 50;
+/// Spare log files that data may not take: two as ballast for metadata, one for recovery.
+pub const SPARES_RESERVED: usize = 3;
+/// Spare log files kept ready.
+pub const SPARES_WANTED: usize = 5;

@@ -1,0 +1,4 @@
+//! Tests of the whole codec.
+
+mod debug_tree;
+mod oracle;
