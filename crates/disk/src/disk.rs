@@ -2,10 +2,11 @@
 
 use std::fmt::Debug;
 use std::io::IoSlice;
+use std::os::fd::BorrowedFd;
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::Error;
+use crate::{Error, Op};
 
 /// Room on the device that holds a directory, in bytes, as `df` counts it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +46,8 @@ pub trait Disk: Send + Sync + Debug {
     /// [`Error::is_not_found`] when there is none.
     fn remove(&self, path: &Path) -> Result<(), Error>;
 
-    /// Makes a directory and its parents; fine if it exists.
+    /// Makes a directory and its parents, durably: they need no [`Disk::sync_dir`] of the
+    /// directories that they stand in. Fine if it exists.
     ///
     /// # Errors
     /// Any error of the device.
@@ -143,5 +145,22 @@ pub trait File: Send + Sync + Debug {
     ///
     /// # Errors
     /// [`Error::is_end_of_file`] when the file is too short.
-    fn read_exact_at(&self, buf: &mut [u8], position: u64) -> Result<(), Error>;
+    fn read_exact_at(&self, buf: &mut [u8], position: u64) -> Result<(), Error> {
+        let count = self.read_at(buf, position)?;
+        if count < buf.len() {
+            let at = position.saturating_add(count as u64);
+            let source = std::io::ErrorKind::UnexpectedEof.into();
+            return Err(Error::new(Op::Read, self.path(), at, source));
+        }
+        Ok(())
+    }
+
+    /// The name under which the file was made or opened; a rename does not change it.
+    fn path(&self) -> &Path;
+
+    /// The descriptor, for calls that hand bytes from file to socket inside the kernel; `None`
+    /// where there is none (the simulated disk).
+    fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
 }

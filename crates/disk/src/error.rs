@@ -44,7 +44,12 @@ impl Error {
     /// An error of `op` on `path`.
     #[must_use]
     pub fn new(op: Op, path: &Path, position: u64, source: io::Error) -> Self {
-        Self { op, path: path.to_path_buf(), position, source }
+        Self {
+            op,
+            path: path.to_path_buf(),
+            position,
+            source,
+        }
     }
 
     /// There is no such file or directory.
@@ -62,7 +67,10 @@ impl Error {
     /// The device (or the quota) is full.
     #[must_use]
     pub fn is_no_space(&self) -> bool {
-        matches!(self.source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded)
+        matches!(
+            self.source.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        )
     }
 
     /// Another process holds the lock.
@@ -71,9 +79,34 @@ impl Error {
         self.op == Op::Lock && self.source.kind() == io::ErrorKind::WouldBlock
     }
 
+    /// The simulated disk is off, or was off since the file was opened.
+    #[must_use]
+    pub fn is_power_cut(&self) -> bool {
+        self.source
+            .get_ref()
+            .is_some_and(|inner| inner.is::<PowerCut>())
+    }
+
+    /// The file system cannot do that at all (punching holes, for one).
+    #[must_use]
+    pub fn is_unsupported(&self) -> bool {
+        self.source.kind() == io::ErrorKind::Unsupported
+    }
+
     /// The file ended before the bytes that were asked for.
     #[must_use]
     pub fn is_end_of_file(&self) -> bool {
         self.source.kind() == io::ErrorKind::UnexpectedEof
+    }
+}
+
+/// What every operation of a simulated disk gives after its power was cut.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("power is cut")]
+pub(crate) struct PowerCut;
+
+impl From<PowerCut> for io::Error {
+    fn from(cut: PowerCut) -> Self {
+        Self::other(cut)
     }
 }

@@ -13,6 +13,16 @@
 
 mod disk;
 mod error;
+mod fault;
+mod operation;
+mod real;
+mod replace;
+mod sim;
 
 pub use disk::{Disk, File, Lock, Space};
 pub use error::{Error, Op};
+pub use fault::{Fault, FaultKind};
+pub use operation::{Operation, Phase};
+pub use real::RealDisk;
+pub use replace::{REPLACE_SUFFIX, read_whole, replace};
+pub use sim::{CutPoint, LabelGuard, SimDisk, When};

@@ -1,0 +1,178 @@
+//! An open file of the real disk.
+
+use std::io::{self, IoSlice, IoSliceMut};
+use std::num::NonZeroU64;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Advice, FallocateFlags};
+use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
+
+use crate::{Error, File, Op};
+
+/// The most slices that the kernel takes in one call (`UIO_MAXIOV`).
+const SLICES_MAX: usize = 1024;
+/// Zeros are written in pieces of this size where the file system cannot reserve blocks.
+const ZEROS: &[u8] = &[0; 64 << 10];
+
+#[derive(Debug)]
+pub(super) struct RealFile {
+    fd: OwnedFd,
+    path: PathBuf,
+}
+
+impl RealFile {
+    pub(super) fn new(fd: OwnedFd, path: &Path) -> Self {
+        Self {
+            fd,
+            path: path.to_path_buf(),
+        }
+    }
+
+    fn failed(&self, op: Op, position: u64, source: impl Into<io::Error>) -> Error {
+        Error::new(op, &self.path, position, source.into())
+    }
+
+    fn size(&self) -> Result<u64, Errno> {
+        let stat = retry_on_intr(|| rustix::fs::fstat(&self.fd))?;
+        Ok(u64::try_from(stat.st_size).unwrap_or(0))
+    }
+
+    /// Reads what the page cache holds; `None` as soon as the device would be needed.
+    fn read_cached(&self, buf: &mut [u8], position: u64) -> Result<Option<usize>, Errno> {
+        let mut done = 0;
+        while done < buf.len() {
+            let mut slices = [IoSliceMut::new(&mut buf[done..])];
+            let at = position.saturating_add(done as u64);
+            let read = retry_on_intr(|| {
+                rustix::io::preadv2(&self.fd, &mut slices, at, ReadWriteFlags::NOWAIT)
+            });
+            match read {
+                // Some kernels (5.9, 5.10) say 0 where they mean "would wait".
+                Ok(0) if at < self.size()? => return Ok(None),
+                Ok(0) => break,
+                Ok(count) => done += count,
+                Err(Errno::AGAIN | Errno::OPNOTSUPP | Errno::NOSYS) => return Ok(None),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Some(done))
+    }
+
+    /// Writes the part of a range that lies beyond the end of the file as zeros.
+    fn fill(&self, position: u64, len: u64) -> Result<(), io::Error> {
+        let end = position.saturating_add(len);
+        let mut at = self.size()?;
+        while at < end {
+            let piece = usize::try_from(end - at)
+                .unwrap_or(usize::MAX)
+                .min(ZEROS.len());
+            write_all(&self.fd, &[IoSlice::new(&ZEROS[..piece])], at)?;
+            at += piece as u64;
+        }
+        Ok(())
+    }
+}
+
+impl File for RealFile {
+    fn read_at(&self, buf: &mut [u8], position: u64) -> Result<usize, Error> {
+        let mut done = 0;
+        while done < buf.len() {
+            let at = position.saturating_add(done as u64);
+            let read = retry_on_intr(|| rustix::io::pread(&self.fd, &mut buf[done..], at));
+            match read.map_err(|e| self.failed(Op::Read, at, e))? {
+                0 => break,
+                count => done += count,
+            }
+        }
+        Ok(done)
+    }
+
+    fn read_cached_at(&self, buf: &mut [u8], position: u64) -> Result<Option<usize>, Error> {
+        self.read_cached(buf, position)
+            .map_err(|e| self.failed(Op::Read, position, e))
+    }
+
+    fn write_at(&self, bufs: &[IoSlice<'_>], position: u64) -> Result<(), Error> {
+        write_all(&self.fd, bufs, position).map_err(|e| self.failed(Op::Write, position, e))
+    }
+
+    fn sync_data(&self) -> Result<(), Error> {
+        let done = retry_on_intr(|| rustix::fs::fdatasync(&self.fd));
+        done.map_err(|e| self.failed(Op::SyncData, 0, e))
+    }
+
+    fn allocate(&self, position: u64, len: u64) -> Result<(), Error> {
+        if len == 0 {
+            return Ok(());
+        }
+        let reserve = || rustix::fs::fallocate(&self.fd, FallocateFlags::empty(), position, len);
+        let done = match retry_on_intr(reserve) {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.fill(position, len),
+            other => other.map_err(io::Error::from),
+        };
+        done.map_err(|e| self.failed(Op::Allocate, position, e))
+    }
+
+    fn set_len(&self, len: u64) -> Result<(), Error> {
+        let done = retry_on_intr(|| rustix::fs::ftruncate(&self.fd, len));
+        done.map_err(|e| self.failed(Op::SetLen, len, e))
+    }
+
+    fn punch(&self, position: u64, len: u64) -> Result<(), Error> {
+        if len == 0 {
+            return Ok(());
+        }
+        let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+        let done = retry_on_intr(|| rustix::fs::fallocate(&self.fd, flags, position, len));
+        done.map_err(|e| self.failed(Op::Punch, position, e))
+    }
+
+    fn len(&self) -> Result<u64, Error> {
+        self.size().map_err(|e| self.failed(Op::Len, 0, e))
+    }
+
+    fn prefetch(&self, position: u64, len: u64) {
+        if let Some(len) = NonZeroU64::new(len) {
+            // Advice only: a file system that refuses it loses nothing but speed.
+            rustix::fs::fadvise(&self.fd, position, Some(len), Advice::WillNeed).ok();
+        }
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn as_fd(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.fd.as_fd())
+    }
+}
+
+fn write_all(fd: &OwnedFd, bufs: &[IoSlice<'_>], position: u64) -> Result<(), io::Error> {
+    let mut at = position;
+    for batch in bufs.chunks(SLICES_MAX) {
+        at = write_batch(fd, batch, at)?;
+    }
+    Ok(())
+}
+
+/// Writes at most [`SLICES_MAX`] slices and gives the position after them.
+fn write_batch(fd: &OwnedFd, batch: &[IoSlice<'_>], position: u64) -> Result<u64, io::Error> {
+    let total: usize = batch.iter().map(|slice| slice.len()).sum();
+    let mut done = retry_on_intr(|| rustix::io::pwritev(fd, batch, position))?;
+    if done < total {
+        let mut copies = batch.to_vec();
+        let mut rest = &mut copies[..];
+        IoSlice::advance_slices(&mut rest, done);
+        while done < total {
+            let at = position.saturating_add(done as u64);
+            let count = retry_on_intr(|| rustix::io::pwritev(fd, rest, at))?;
+            if count == 0 {
+                return Err(io::ErrorKind::WriteZero.into());
+            }
+            IoSlice::advance_slices(&mut rest, count);
+            done += count;
+        }
+    }
+    Ok(position.saturating_add(total as u64))
+}
