@@ -73,7 +73,6 @@ fn conforms(disk: &dyn Disk, root: &Path) {
     for (name, case) in CASES {
         let dir = root.join(name);
         disk.create_dir(&dir).unwrap();
-        println!("{name}");
         case(disk, &dir);
     }
 }
@@ -109,9 +108,8 @@ fn file_with(disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Arc<dyn File> {
 
 /// Bytes that differ from their neighbours and from the same place of another page.
 fn pattern(len: usize) -> Vec<u8> {
-    (0..len)
-        .map(|i| (i.wrapping_mul(31) ^ (i >> 8)).to_le_bytes()[0])
-        .collect()
+    let byte = |i: u32| (i.wrapping_mul(31) ^ (i >> 8)).to_le_bytes()[0];
+    (0..).map(byte).take(len).collect()
 }
 
 fn writes_read_back(disk: &dyn Disk, dir: &Path) {
