@@ -1,1 +1,16 @@
-//! HTTP API on the admin listener: health, readiness, status.
+//! The HTTP API on the admin listener: health, readiness, status.
+//!
+//! It knows nothing of storage or protocols: whoever wires the node gives it a [`StatusSource`].
+//!
+//! - **I1** `GET /health/live` answers 200 as long as the process serves requests at all.
+//! - **I2** `GET /health/ready` answers 200 only while clients are served, else 503 with the reason.
+//! - **I3** every answer is made from state in memory; no request waits for the log or the disk.
+#![warn(missing_docs)]
+
+mod router;
+mod server;
+mod status;
+
+pub use router::router;
+pub use server::serve;
+pub use status::{Listener, LogStatus, Status, StatusSource};

@@ -1,0 +1,1 @@
+//! Load generation against any Kafka broker.
