@@ -5,7 +5,9 @@ use std::io::IoSlice;
 use std::path::Path;
 use std::sync::Arc;
 
-use millrace_disk::{Disk, File, Op, RealDisk, SimDisk, read_whole, replace};
+use millrace_disk::{
+    Disk, FaultDisk, File, Op, RealDisk, RecordingDisk, SimDisk, read_whole, replace,
+};
 
 type Case = fn(&dyn Disk, &Path);
 
@@ -88,6 +90,13 @@ fn the_simulated_disk_conforms() {
     for seed in 0..8 {
         conforms(&SimDisk::new(seed), Path::new("/data"));
     }
+}
+
+#[test]
+fn disks_around_the_real_disk_conform() {
+    let dir = tempfile::tempdir().unwrap();
+    let recording = RecordingDisk::new(Arc::new(RealDisk::new()), |_, _| {});
+    conforms(&FaultDisk::new(Arc::new(recording)), dir.path());
 }
 
 fn write(file: &dyn File, position: u64, bytes: &[u8]) {

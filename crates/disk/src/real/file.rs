@@ -149,30 +149,75 @@ impl File for RealFile {
 }
 
 fn write_all(fd: &OwnedFd, bufs: &[IoSlice<'_>], position: u64) -> Result<(), io::Error> {
+    let mut pwritev =
+        |slices: &[IoSlice<'_>], at| Ok(retry_on_intr(|| rustix::io::pwritev(fd, slices, at))?);
     let mut at = position;
     for batch in bufs.chunks(SLICES_MAX) {
-        at = write_batch(fd, batch, at)?;
+        at = write_batch(batch, at, &mut pwritev)?;
     }
     Ok(())
 }
 
-/// Writes at most [`SLICES_MAX`] slices and gives the position after them.
-fn write_batch(fd: &OwnedFd, batch: &[IoSlice<'_>], position: u64) -> Result<u64, io::Error> {
+/// Writes at most [`SLICES_MAX`] slices by as many calls as it takes; gives the position after
+/// them.
+fn write_batch(
+    batch: &[IoSlice<'_>],
+    position: u64,
+    pwritev: &mut impl FnMut(&[IoSlice<'_>], u64) -> Result<usize, io::Error>,
+) -> Result<u64, io::Error> {
     let total: usize = batch.iter().map(|slice| slice.len()).sum();
-    let mut done = retry_on_intr(|| rustix::io::pwritev(fd, batch, position))?;
+    let mut done = pwritev(batch, position)?;
     if done < total {
         let mut copies = batch.to_vec();
         let mut rest = &mut copies[..];
-        IoSlice::advance_slices(&mut rest, done);
+        let mut count = done;
         while done < total {
-            let at = position.saturating_add(done as u64);
-            let count = retry_on_intr(|| rustix::io::pwritev(fd, rest, at))?;
             if count == 0 {
                 return Err(io::ErrorKind::WriteZero.into());
             }
             IoSlice::advance_slices(&mut rest, count);
+            count = pwritev(rest, position.saturating_add(done as u64))?;
             done += count;
         }
     }
     Ok(position.saturating_add(total as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_goes_on_where_the_kernel_stopped() {
+        let bytes: Vec<u8> = (0..100).collect();
+        let slices: Vec<IoSlice<'_>> = bytes.chunks(7).map(IoSlice::new).collect();
+        for step in [1, 3, 7, 20, 99, 100] {
+            let mut written: Vec<u8> = Vec::new();
+            let end = write_batch(&slices, 1000, &mut |slices, at| {
+                assert_eq!(at, 1000 + written.len() as u64);
+                let before = written.len();
+                let offered = slices.iter().flat_map(|slice| slice.iter());
+                written.extend(offered.take(step).copied());
+                Ok(written.len() - before)
+            });
+            assert_eq!(end.unwrap(), 1100);
+            assert_eq!(written, bytes, "{step} bytes at a time");
+        }
+    }
+
+    #[test]
+    fn a_write_that_does_not_move_is_an_error() {
+        let slices = [IoSlice::new(b"abc")];
+        let mut counts = [2, 0].into_iter();
+        let error = write_batch(&slices, 0, &mut |_, _| Ok(counts.next().unwrap())).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::WriteZero);
+    }
+
+    #[test]
+    fn an_error_after_a_part_is_told() {
+        let slices = [IoSlice::new(b"abc")];
+        let mut counts = [Ok(2), Err(io::ErrorKind::StorageFull.into())].into_iter();
+        let error = write_batch(&slices, 0, &mut |_, _| counts.next().unwrap()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
 }

@@ -7,5 +7,7 @@
 mod disk;
 mod file;
 mod lock;
+#[cfg(test)]
+mod tests;
 
 pub use disk::RealDisk;

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use types::SeededRandom;
 
-use super::survival::{Portion, Survival};
+use super::survival::Survival;
 
 /// Number of a file; names lead to it.
 pub(super) type InodeId = u64;
@@ -128,11 +128,10 @@ impl Names {
             return;
         }
         let survival = Survival::choose(changes.len(), random);
-        for (index, change) in changes.iter().enumerate() {
-            let kept = match survival.portion(index, random) {
-                Portion::Everything => true,
-                portion => portion.keeps(0, 1, random),
-            };
+        let keeps = |index| survival.portion(index, random).keeps(0, 1, random);
+        let mut kept: Vec<bool> = (0..changes.len()).map(keeps).collect();
+        keep_what_freed_names(changes, &mut kept);
+        for (change, kept) in changes.iter().zip(kept) {
             if kept {
                 apply(&mut self.durable, change);
             }
@@ -173,11 +172,38 @@ impl Change {
         }
     }
 
+    /// The name that it takes.
+    fn taken(&self) -> Option<&Path> {
+        match self {
+            Self::Link { path, .. } | Self::Move { to: path, .. } => Some(path),
+            Self::Unlink { .. } => None,
+        }
+    }
+
+    /// The name that it frees.
+    fn freed(&self) -> Option<&Path> {
+        match self {
+            Self::Unlink { path, .. } | Self::Move { from: path, .. } => Some(path),
+            Self::Link { .. } => None,
+        }
+    }
+
     const fn inode(&self) -> InodeId {
         match self {
             Self::Link { inode, .. } | Self::Unlink { inode, .. } | Self::Move { inode, .. } => {
                 *inode
             }
+        }
+    }
+}
+
+/// A name can be taken only after it was freed: else the file that had it would be lost without
+/// anybody having removed it.
+fn keep_what_freed_names(changes: &[Change], kept: &mut [bool]) {
+    for later in (0..changes.len()).rev() {
+        let taken = changes[later].taken().filter(|_| kept[later]);
+        for earlier in 0..later {
+            kept[earlier] |= taken.is_some() && changes[earlier].freed() == taken;
         }
     }
 }
