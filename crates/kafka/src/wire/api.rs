@@ -16,7 +16,17 @@ macro_rules! for_each_api {
             Metadata = 3: 0..=13, 0, 9, MetadataRequest, MetadataResponse;
             ApiVersions = 18: 0..=4, 0, 3, ApiVersionsRequest, ApiVersionsResponse;
             CreateTopics = 19: 2..=7, 2, 5, CreateTopicsRequest, CreateTopicsResponse;
+            DeleteTopics = 20: 1..=6, 1, 4, DeleteTopicsRequest, DeleteTopicsResponse;
+            DeleteRecords = 21: 0..=2, 0, 2, DeleteRecordsRequest, DeleteRecordsResponse;
             InitProducerId = 22: 0..=5, 0, 2, InitProducerIdRequest, InitProducerIdResponse;
+            OffsetForLeaderEpoch = 23: 2..=4, 2, 4,
+                OffsetForLeaderEpochRequest, OffsetForLeaderEpochResponse;
+            DescribeConfigs = 32: 1..=4, 1, 4, DescribeConfigsRequest, DescribeConfigsResponse;
+            AlterConfigs = 33: 0..=2, 0, 2, AlterConfigsRequest, AlterConfigsResponse;
+            CreatePartitions = 37: 0..=3, 0, 2, CreatePartitionsRequest, CreatePartitionsResponse;
+            IncrementalAlterConfigs = 44: 0..=1, 0, 1,
+                IncrementalAlterConfigsRequest, IncrementalAlterConfigsResponse;
+            DescribeCluster = 60: 0..=2, 0, 0, DescribeClusterRequest, DescribeClusterResponse;
         }
     };
 }

@@ -16,6 +16,8 @@ pub struct Writer {
     buffer: BytesMut,
     /// Bytes that stand at a position of `buffer` without being copied, in order.
     spliced: Vec<(usize, Bytes)>,
+    /// Larger pieces are spliced in, others are copied.
+    copied_bytes_max: usize,
     format: Format,
     error: Option<EncodeError>,
 }
@@ -24,15 +26,23 @@ impl Writer {
     /// A writer of one frame.
     #[must_use]
     pub fn new(format: Format) -> Self {
-        let mut writer = Self::bare(format, BytesMut::with_capacity(BUFFER_BYTES));
-        writer.buffer.put_bytes(0, PREFIX_BYTES);
-        writer
-    }
-
-    fn bare(format: Format, buffer: BytesMut) -> Self {
+        let mut buffer = BytesMut::with_capacity(BUFFER_BYTES);
+        buffer.put_bytes(0, PREFIX_BYTES);
         Self {
             buffer,
             spliced: Vec::new(),
+            copied_bytes_max: KAFKA_COPIED_CHUNK_BYTES_MAX,
+            format,
+            error: None,
+        }
+    }
+
+    /// A writer of a part whose size stands before it. It has all bytes in its buffer.
+    fn of_part(format: Format) -> Self {
+        Self {
+            buffer: BytesMut::new(),
+            spliced: Vec::new(),
+            copied_bytes_max: usize::MAX,
             format,
             error: None,
         }
@@ -127,7 +137,7 @@ impl Writer {
 
     /// Writes bytes without a length. Large ones are referred to, not copied.
     pub fn put_chunk(&mut self, bytes: &Bytes) {
-        if bytes.len() <= KAFKA_COPIED_CHUNK_BYTES_MAX {
+        if bytes.len() <= self.copied_bytes_max {
             self.put_slice(bytes);
         } else {
             self.spliced.push((self.buffer.len(), bytes.clone()));
@@ -142,7 +152,7 @@ impl Writer {
         }
         let mut tags = Tags {
             count: 0,
-            writer: Self::bare(self.format, BytesMut::new()),
+            writer: Self::of_part(self.format),
         };
         fields(&mut tags);
         debug_assert!(
@@ -192,7 +202,7 @@ impl Tags {
         if *value == default {
             return;
         }
-        let mut inner = Writer::bare(self.writer.format, BytesMut::new());
+        let mut inner = Writer::of_part(self.writer.format);
         value.encode(&mut inner);
         self.count += 1;
         self.writer.put_uvarint(tag);
