@@ -73,3 +73,20 @@ pub const UNSYNCED_MS_MAX: u64 = 50;
 pub const SPARES_RESERVED: usize = 3;
 /// Spare log files kept ready.
 pub const SPARES_WANTED: usize = 5;
+
+/// Batches of a partition that stand next to each other make one extent up to this size.
+pub const EXTENT_BYTES_MAX: u32 = 64 << 10;
+/// Length of the name of a segment's data file.
+pub const SEGMENT_NAME_BYTES_MAX: usize = 255;
+/// Sections of a footer.
+pub const FOOTER_SECTIONS_MAX: usize = 64;
+/// Damages that one verification lists; more are only counted.
+pub const VERIFY_DAMAGES_MAX: usize = 1_000;
+/// Size of a block of a checkpoint.
+pub const CHECKPOINT_BLOCK_BYTES: usize = 64 << 10;
+/// Shards in the header of a checkpoint.
+pub const CHECKPOINT_SHARDS_MAX: usize = 1_024;
+/// A background job that could not be done is tried again after this.
+pub const JOB_RETRY_MS: u64 = 200;
+/// Entries that the owner applies in one step.
+pub const OWNER_APPLY_MAX: usize = 512;
