@@ -100,7 +100,7 @@ fn names(disk: &SimDisk) -> View {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn files_keep_one_name_until_they_are_removed(

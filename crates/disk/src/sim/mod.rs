@@ -9,10 +9,11 @@
 //!   hold what it held at the sync or any later version, and two sectors of different ages may stand
 //!   side by side, in any order.
 //! - **Lengths and blocks.** Growth, cuts and reserved blocks survive as a prefix of what was done
-//!   to the file since its sync. New bytes without surviving contents are zeros. A punched hole
+//!   to the file since its sync; a cut may meet older contents than it met in the cache. New bytes without surviving contents are zeros. A punched hole
 //!   survives sector by sector, like a write.
 //! - **Names.** Creating, renaming and removing are kept apart until the directory is synced; a cut
-//!   keeps any of them, each whole, in their order. Contents and names are independent: a name may
+//!   keeps any of them, each whole, in their order; with one that takes a name it keeps those that
+//!   freed the name before, so no file is lost that nobody removed or replaced. Contents and names are independent: a name may
 //!   survive without its contents, and synced contents without the name are lost. Directories
 //!   themselves are durable when made.
 //! - **Failed syncs.** The changes read on as if clean, no later sync writes them, and the next cut
