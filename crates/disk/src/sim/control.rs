@@ -140,7 +140,8 @@ impl SimDisk {
         self.state.lock().used_bytes()
     }
 
-    /// Chance in eighths that [`File::read_cached_at`](crate::File::read_cached_at) says that it would have to wait; 0 at first.
+    /// Chance in eighths that [`read_cached_at`](crate::File::read_cached_at) says that it would
+    /// have to wait; 0 at first.
     pub fn set_uncached_eighths(&self, eighths: u64) {
         self.state.lock().uncached_eighths = eighths;
     }
