@@ -1,2 +1,42 @@
-//! Tasks of the project.
-fn main() {}
+//! Tasks of the project: tests with real clients, soak runs, comparisons, and the rules of the repository.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    reason = "a tool for developers: it reads files and clocks, waits, and talks on the terminal"
+)]
+
+mod broker;
+mod command;
+mod install;
+mod interop;
+mod paths;
+mod process;
+mod wire;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+#[derive(Debug, Parser)]
+#[command(
+    name = "cargo xtask",
+    about = "Tests, soak runs and comparisons of the project"
+)]
+struct Arguments {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Install the clients that the tests need, into the cache directory
+    Install,
+    /// Run the tests with real clients
+    Interop(interop::Options),
+}
+
+fn main() -> Result<()> {
+    match Arguments::parse().task {
+        Task::Install => install::install().map(|_| ()),
+        Task::Interop(options) => interop::run(&options),
+    }
+}

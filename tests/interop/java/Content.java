@@ -74,9 +74,11 @@ final class Content {
     static void verify(ConsumerRecord<byte[], byte[]> record, Job job) {
         long n = record.offset() * PARTITIONS + record.partition();
         String at = record.topic() + "-" + record.partition() + "@" + record.offset();
-        boolean emptyKey = n % 77 == 0 && job.lacks("both-null");
-        Job.check(at + " key", emptyKey ? new byte[0] : key(n), record.key());
         byte[] value = value(n);
+        boolean nothing = value == null || value.length == 0;
+        boolean filled = value == null && job.lacks("both-null") || nothing && job.lacks("keyless-empty");
+        byte[] key = key(n);
+        Job.check(at + " key", key == null && filled ? new byte[0] : key, record.key());
         if (value == null && job.lacks("null-values")) value = new byte[0];
         Job.check(at + " value", value, record.value());
         List<Header> headers = writtenHeaders(n, job);

@@ -104,6 +104,13 @@ class Job:
         """The number of records in a partition."""
         return len(self.numbers(partition))
 
+    def expected_key(self, n):
+        if key(n) is None and not value(n) and "keyless-empty" in self.lacks:
+            return b""
+        if both_null(n) and "both-null" in self.lacks:
+            return b""
+        return key(n)
+
     def expected_headers(self, n):
         full = headers(n)
         if "headers" in self.lacks:
@@ -118,8 +125,7 @@ class Job:
         """Compares one record with the rule, byte for byte."""
         n = seen.offset * PARTITIONS + seen.partition
         at = f"{self.args.topic}-{seen.partition}@{seen.offset}"
-        wanted = b"" if both_null(n) and "both-null" in self.lacks else key(n)
-        check(f"{at} key", wanted, seen.key)
+        check(f"{at} key", self.expected_key(n), seen.key)
         wanted = value(n)
         if wanted is None and "null-values" in self.lacks:
             wanted = b""

@@ -1,0 +1,84 @@
+// kafkajs as a producer: see ../README.md for the command line and the content. Its consumer needs a group.
+
+const { CompressionCodecs, CompressionTypes, Kafka, logLevel } = require('kafkajs')
+const snappy = require('kafkajs-snappy')
+const { compressFrame } = require('lz4-napi')
+const { ZstdCodec } = require('zstd-codec')
+const { PARTITIONS, key, value, headers } = require('./content')
+
+const CHUNK = 1200
+const TYPES = {
+  none: CompressionTypes.None,
+  gzip: CompressionTypes.GZIP,
+  snappy: CompressionTypes.Snappy,
+  lz4: CompressionTypes.LZ4,
+  zstd: CompressionTypes.ZSTD,
+}
+const NO_GROUP = 'its consumer needs a group'
+
+function options() {
+  const words = process.argv.slice(2)
+  const pairs = []
+  for (let i = 0; i < words.length; i += 2) pairs.push([words[i].replace(/^--/, ''), words[i + 1]])
+  return Object.fromEntries(pairs)
+}
+
+function installCodecs() {
+  CompressionCodecs[CompressionTypes.Snappy] = snappy
+  CompressionCodecs[CompressionTypes.LZ4] = () => ({ compress: (encoder) => compressFrame(encoder.buffer) })
+  CompressionCodecs[CompressionTypes.ZSTD] = () => ({ compress: (encoder) => zstd(encoder.buffer) })
+}
+
+function zstd(buffer) {
+  return new Promise((resolve) => {
+    ZstdCodec.run((codec) => resolve(Buffer.from(new codec.Simple().compress(buffer))))
+  })
+}
+
+async function create(kafka, topic) {
+  const admin = kafka.admin()
+  await admin.connect()
+  const made = await admin.createTopics({ topics: [{ topic, numPartitions: PARTITIONS, replicationFactor: 1 }] })
+  if (!made) throw new Error(`topic ${topic} exists`)
+  await admin.disconnect()
+}
+
+function messages(startMs, first, end) {
+  const chunk = []
+  for (let n = first; n < end; n++) {
+    const timestamp = String(startMs + n)
+    chunk.push({ key: key(n), value: value(n), headers: headers(n), partition: n % PARTITIONS, timestamp })
+  }
+  return chunk
+}
+
+async function write({ bootstrap, topic, codec, records, 'start-ms': startMs }) {
+  const kafka = new Kafka({ clientId: 'interop', brokers: [bootstrap], logLevel: logLevel.ERROR })
+  await create(kafka, topic)
+  const producer = kafka.producer({ allowAutoTopicCreation: false })
+  await producer.connect()
+  for (let first = 0; first < Number(records); first += CHUNK) {
+    const chunk = messages(Number(startMs), first, Math.min(first + CHUNK, Number(records)))
+    for (const { errorCode } of await producer.send({ topic, acks: -1, compression: TYPES[codec], messages: chunk })) {
+      if (errorCode !== 0) throw new Error(`produce answered ${errorCode}`)
+    }
+  }
+  await producer.disconnect()
+}
+
+async function main() {
+  const given = options()
+  if (given.mode !== 'write') throw new Error(`unknown mode ${given.mode}`)
+  installCodecs()
+  await write(given)
+  const done = ['create topic', `codec ${given.codec}`, 'null and empty keys', 'null and empty values']
+  done.push('null key with null value', 'headers', 'repeated headers', 'timestamps')
+  const cannot = { 'null header values': 'send refuses them', 'read in order': NO_GROUP, 'seek by offset': NO_GROUP, 'seek by timestamp': NO_GROUP }
+  const { version } = require('kafkajs/package.json')
+  console.log(JSON.stringify({ client: 'kafkajs', version, done, cannot }))
+}
+
+main().catch((error) => {
+  console.error(error)
+  process.exit(1)
+})

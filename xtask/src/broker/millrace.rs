@@ -1,0 +1,19 @@
+//! How Millrace is started.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::{Setup, data};
+
+pub(super) fn command(setup: &Setup, dir: &Path, port: u16) -> Command {
+    let mut command = Command::new(&setup.millrace);
+    command.arg("serve").arg("--data-dir").arg(data(dir));
+    command
+        .arg("--set")
+        .arg(format!("kafka.listen=127.0.0.1:{port}"));
+    command.args(["--set", "admin.listen=off"]);
+    for (key, value) in &setup.settings {
+        command.arg("--set").arg(format!("{key}={value}"));
+    }
+    command
+}

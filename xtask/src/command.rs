@@ -1,0 +1,137 @@
+//! Running other programs: always with a time limit, and with their output at hand when they fail.
+
+use std::ffi::OsStr;
+use std::fs::File;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+
+const POLL: Duration = Duration::from_millis(20);
+const SHOWN_LINES: usize = 30;
+
+/// Builds a command from words.
+pub(crate) fn command<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Command {
+    let mut words = words.into_iter();
+    let mut command = Command::new(
+        words
+            .next()
+            .map(|w| w.as_ref().to_owned())
+            .unwrap_or_default(),
+    );
+    command.args(words);
+    command
+}
+
+/// What a finished program left behind.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+    pub elapsed: Duration,
+}
+
+/// Runs a program to its end, or kills it at the limit.
+pub(crate) fn finish(command: &mut Command, limit: Duration) -> Result<Finished> {
+    let out = tempfile::NamedTempFile::new()?;
+    let err = tempfile::NamedTempFile::new()?;
+    command
+        .stdin(Stdio::null())
+        .stdout(out.reopen()?)
+        .stderr(err.reopen()?);
+    let started = Instant::now();
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("start {command:?}"))?;
+    let status = wait(&mut child, limit).with_context(|| format!("{command:?}"));
+    let read = |file: &tempfile::NamedTempFile| -> Result<String> {
+        Ok(String::from_utf8_lossy(&std::fs::read(file.path())?).into_owned())
+    };
+    let (stdout, stderr) = (read(&out)?, read(&err)?);
+    let status = status.with_context(|| tail(&stderr))?;
+    Ok(Finished {
+        status,
+        stdout,
+        stderr,
+        elapsed: started.elapsed(),
+    })
+}
+
+/// Runs a program that must succeed, and returns its standard output.
+pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<String> {
+    let finished = finish(command, limit)?;
+    let Finished {
+        status,
+        stdout,
+        stderr,
+        ..
+    } = &finished;
+    ensure!(
+        status.success(),
+        "{command:?}: {status}\n{}\n{}",
+        tail(stdout),
+        tail(stderr)
+    );
+    Ok(finished.stdout)
+}
+
+/// Runs a program that must succeed, with its output on the terminal.
+pub(crate) fn show(command: &mut Command, limit: Duration) -> Result<()> {
+    let mut child = command
+        .stdin(Stdio::null())
+        .spawn()
+        .with_context(|| format!("start {command:?}"))?;
+    let status = wait(&mut child, limit).with_context(|| format!("{command:?}"))?;
+    ensure!(status.success(), "{command:?}: {status}");
+    Ok(())
+}
+
+/// Waits for a child; one that is still alive at the limit is killed, and that is an error.
+pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus> {
+    let ended = until(limit, || child.try_wait().map_err(Into::into));
+    if ended.is_err() {
+        child.kill().context("kill a program that took too long")?;
+        child.wait()?;
+    }
+    ended
+}
+
+/// Asks again and again until there is an answer, or the limit is reached.
+pub(crate) fn until<T>(limit: Duration, mut ask: impl FnMut() -> Result<Option<T>>) -> Result<T> {
+    let started = Instant::now();
+    loop {
+        if let Some(answer) = ask()? {
+            return Ok(answer);
+        }
+        if started.elapsed() > limit {
+            bail!("gave up after {limit:?}");
+        }
+        std::thread::sleep(POLL);
+    }
+}
+
+/// The end of a text, as much as helps.
+pub(crate) fn tail(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    lines
+        .get(lines.len().saturating_sub(SHOWN_LINES)..)
+        .unwrap_or_default()
+        .join("\n")
+}
+
+/// The end of a log file.
+pub(crate) fn tail_of(path: &PathBuf) -> String {
+    let text = std::fs::read(path).unwrap_or_default();
+    tail(&String::from_utf8_lossy(&text))
+}
+
+/// Opens a log file for a program's output, appending.
+pub(crate) fn log_file(path: &PathBuf) -> Result<File> {
+    File::options()
+        .create(true)
+        .append(true)
+        .open(path)
+        .with_context(|| format!("open {}", path.display()))
+}

@@ -1,0 +1,200 @@
+//! Idempotent producers go on while the broker is stopped, killed and started again: nothing confirmed is lost,
+//! nothing comes twice, and the order holds.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+
+use super::Options;
+use super::clients::{self, Client};
+use super::report::call;
+use crate::broker::{Broker, Kind, Setup};
+use crate::command::{tail_of, until, wait};
+use crate::install::Clients;
+
+const FLUSH_LIMIT: Duration = Duration::from_secs(310);
+const VERIFY_LIMIT: Duration = Duration::from_secs(600);
+const PROGRESS_LIMIT: Duration = Duration::from_secs(120);
+/// Confirmed between two bounces, by each client.
+const PROGRESS_RECORDS: usize = 4000;
+
+#[derive(Debug, Clone, Copy)]
+enum Bounce {
+    Stop,
+    Kill,
+}
+
+pub(super) fn run(options: &Options, installed: &Clients, setup: &Setup) -> Result<()> {
+    bounce(options, installed, setup, Bounce::Stop, options.restarts)?;
+    bounce(options, installed, setup, Bounce::Kill, options.kills)
+}
+
+fn bounce(
+    options: &Options,
+    installed: &Clients,
+    setup: &Setup,
+    bounce: Bounce,
+    times: u32,
+) -> Result<()> {
+    let mut broker = Broker::start(setup.clone())?;
+    let mut streams = start(options, installed, setup.kind, &broker)?;
+    progress(&mut streams)?;
+    let (started, before) = (Instant::now(), total(&streams)?);
+    for _ in 0..times {
+        match bounce {
+            Bounce::Stop => broker.stop().map(|_| ())?,
+            Bounce::Kill => broker.kill()?,
+        }
+        broker.restart()?;
+        progress(&mut streams)?;
+    }
+    let (elapsed, after) = (started.elapsed(), total(&streams)?);
+    for stream in &mut streams {
+        stream.finish()?;
+    }
+    for stream in &streams {
+        stream.verify(installed, &broker)?;
+    }
+    let rate = (after - before) as f64 / elapsed.as_secs_f64();
+    println!(
+        "{bounce:?} {times} times: {} confirmed, {rate:.0} per second",
+        total(&streams)?
+    );
+    let wanted = options.rate as f64 * 5.0 / 6.0;
+    ensure!(
+        rate >= wanted,
+        "{rate:.0} records per second are fewer than {wanted:.0}"
+    );
+    Ok(())
+}
+
+/// One program that streams.
+struct Stream {
+    name: &'static str,
+    topic: String,
+    acks: PathBuf,
+    log: PathBuf,
+    child: Child,
+    confirmed: usize,
+}
+
+fn start(
+    options: &Options,
+    installed: &Clients,
+    kind: Kind,
+    broker: &Broker,
+) -> Result<Vec<Stream>> {
+    let able: Vec<_> = clients::all(installed)
+        .into_iter()
+        .filter(|client| client.streams)
+        .collect();
+    let rate = options.rate / able.len() as u64;
+    able.iter()
+        .map(|client| Stream::start(client, rate, kind, broker))
+        .collect()
+}
+
+impl Stream {
+    fn start(client: &Client, rate: u64, kind: Kind, broker: &Broker) -> Result<Self> {
+        let topic = format!("stream-{}", client.name);
+        let acks = broker.dir().join(format!("{topic}.acks"));
+        let log = broker.dir().join(format!("{topic}.log"));
+        std::fs::write(&acks, "")?;
+        // Apache Kafka recognises only a producer's last batch after a restart; Millrace knows the last five.
+        let in_flight = if kind == Kind::Kafka { "1" } else { "5" };
+        let mut command = client.command();
+        command.args([
+            "--mode",
+            "stream",
+            "--bootstrap",
+            &broker.bootstrap(),
+            "--topic",
+            &topic,
+        ]);
+        command.args([
+            "--start-ms",
+            "0",
+            "--rate",
+            &rate.to_string(),
+            "--in-flight",
+            in_flight,
+        ]);
+        command.arg("--acks").arg(&acks);
+        let output = crate::command::log_file(&log)?;
+        command
+            .stdin(Stdio::piped())
+            .stdout(output.try_clone()?)
+            .stderr(output);
+        let child = command
+            .spawn()
+            .with_context(|| format!("start {command:?}"))?;
+        Ok(Self {
+            name: client.name,
+            topic,
+            acks,
+            log,
+            child,
+            confirmed: 0,
+        })
+    }
+
+    fn count(&self) -> Result<usize> {
+        lines(&self.acks)
+    }
+
+    /// Waits until enough was confirmed since the last time.
+    fn progress(&mut self) -> Result<()> {
+        let goal = self.confirmed + PROGRESS_RECORDS;
+        let reached = until(PROGRESS_LIMIT, || {
+            ensure!(self.child.try_wait()?.is_none(), "it ended by itself");
+            Ok(Some(lines(&self.acks)?).filter(|count| *count >= goal))
+        });
+        self.confirmed = reached.with_context(|| self.trouble())?;
+        Ok(())
+    }
+
+    /// Ends the stream; every record sent must be confirmed.
+    fn finish(&mut self) -> Result<()> {
+        drop(self.child.stdin.take());
+        let status = wait(&mut self.child, FLUSH_LIMIT).with_context(|| self.trouble())?;
+        ensure!(status.success(), "{}: {status}", self.trouble());
+        Ok(())
+    }
+
+    fn verify(&self, installed: &Clients, broker: &Broker) -> Result<()> {
+        let mut command = clients::java(installed).command();
+        command.args(["--mode", "verify", "--bootstrap", &broker.bootstrap()]);
+        command
+            .args(["--topic", &self.topic, "--acks"])
+            .arg(&self.acks);
+        call(&mut command, VERIFY_LIMIT).with_context(|| format!("what {} streamed", self.name))?;
+        Ok(())
+    }
+
+    fn trouble(&self) -> String {
+        format!("{} streams\n{}", self.name, tail_of(&self.log))
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        // It may have ended already.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+fn progress(streams: &mut [Stream]) -> Result<()> {
+    streams.iter_mut().try_for_each(Stream::progress)
+}
+
+fn total(streams: &[Stream]) -> Result<usize> {
+    streams.iter().map(Stream::count).sum()
+}
+
+fn lines(path: &Path) -> Result<usize> {
+    let text = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
+    Ok(text.iter().filter(|byte| **byte == b'\n').count())
+}

@@ -1,0 +1,104 @@
+//! The table client × capability.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::{Result, ensure};
+use comfy_table::{Table, presets};
+
+use super::clients::Client;
+use super::report::Report;
+
+/// What every client is asked to show, in the order of the table.
+const CAPABILITIES: [&str; 16] = [
+    "create topic",
+    "codec none",
+    "codec gzip",
+    "codec snappy",
+    "codec lz4",
+    "codec zstd",
+    "null and empty keys",
+    "null and empty values",
+    "null key with null value",
+    "headers",
+    "repeated headers",
+    "null header values",
+    "timestamps",
+    "read in order",
+    "seek by offset",
+    "seek by timestamp",
+];
+
+/// What one client has shown.
+#[derive(Debug, Default)]
+pub(super) struct Column {
+    version: String,
+    done: BTreeSet<String>,
+    cannot: BTreeMap<String, String>,
+    /// The clients that read everything that this one wrote.
+    pub read_by: BTreeSet<&'static str>,
+}
+
+impl Column {
+    pub fn add(&mut self, report: Report) {
+        self.version = report.version;
+        self.done.extend(report.done);
+        self.cannot.extend(report.cannot);
+    }
+
+    fn cell(&self, capability: &str) -> &'static str {
+        if self.done.contains(capability) {
+            "yes"
+        } else {
+            "cannot"
+        }
+    }
+}
+
+/// Prints the table; a capability about which a client said nothing is an error.
+pub(super) fn print(columns: &[(Client, Column)]) -> Result<()> {
+    let mut table = Table::new();
+    table.load_style(presets::ASCII_MARKDOWN);
+    let mut header = vec![String::new()];
+    header.extend(
+        columns
+            .iter()
+            .map(|(client, column)| format!("{} {}", client.name, column.version)),
+    );
+    table.set_header(header);
+    for capability in CAPABILITIES {
+        let cells = columns.iter().map(|(_, column)| column.cell(capability));
+        table.add_row([capability].into_iter().chain(cells));
+    }
+    let read_by = columns
+        .iter()
+        .map(|(_, column)| column.read_by.len().to_string());
+    table.add_row(
+        ["clients that read it back".to_owned()]
+            .into_iter()
+            .chain(read_by),
+    );
+    println!("{table}");
+    for (client, column) in columns {
+        for (capability, reason) in &column.cannot {
+            println!("{} cannot {capability}: {reason}", client.name);
+        }
+    }
+    columns
+        .iter()
+        .try_for_each(|(client, column)| complete(client, column))
+}
+
+fn complete(client: &Client, column: &Column) -> Result<()> {
+    for capability in CAPABILITIES {
+        let (done, cannot) = (
+            column.done.contains(capability),
+            column.cannot.contains_key(capability),
+        );
+        ensure!(
+            done != cannot,
+            "{}: {capability}: done {done}, cannot {cannot}",
+            client.name
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,42 @@
+//! Where things are: the repository, the cache of installed clients, the place for temporary data.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use tempfile::TempDir;
+
+/// The root of the repository.
+pub(crate) fn root() -> PathBuf {
+    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
+    manifest.parent().unwrap_or(manifest).to_owned()
+}
+
+/// The folder of the interop programs.
+pub(crate) fn interop() -> PathBuf {
+    root().join("tests/interop")
+}
+
+/// What is installed for tests lives outside the repository: `MILLRACE_CACHE`, or `~/.cache/millrace`.
+pub(crate) fn cache() -> Result<PathBuf> {
+    if let Some(dir) = std::env::var_os("MILLRACE_CACHE") {
+        return Ok(dir.into());
+    }
+    let home = std::env::var_os("HOME").context("neither MILLRACE_CACHE nor HOME is set")?;
+    Ok(Path::new(&home).join(".cache/millrace"))
+}
+
+/// Cargo's target directory.
+pub(crate) fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+/// A fresh directory on the disk of the target directory, removed when dropped.
+///
+/// The system's temporary directory may be in memory, where a sync costs nothing.
+pub(crate) fn scratch(what: &str) -> Result<TempDir> {
+    let parent = target().join("xtask");
+    std::fs::create_dir_all(&parent).with_context(|| format!("create {}", parent.display()))?;
+    Ok(tempfile::Builder::new()
+        .prefix(&format!("{what}-"))
+        .tempdir_in(parent)?)
+}
