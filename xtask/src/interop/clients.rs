@@ -57,7 +57,7 @@ impl Client {
     }
 
     /// Whether this client can read what another wrote.
-    pub fn can_read(&self, writer: &Self) -> bool {
+    pub(super) fn can_read(&self, writer: &Self) -> bool {
         let without_null = ["headers", "map-headers", "null-headers"];
         match self.reads {
             Reads::Everything => true,
@@ -70,7 +70,7 @@ impl Client {
     }
 
     /// The call of the program, without its arguments.
-    pub fn command(&self) -> Command {
+    pub(super) fn command(&self) -> Command {
         let mut command = crate::command::command(&self.words);
         if let Some(path) = &self.node_path {
             command.env("NODE_PATH", path);

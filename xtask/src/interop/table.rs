@@ -39,7 +39,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    pub fn add(&mut self, report: Report) {
+    pub(super) fn add(&mut self, report: Report) {
         self.version = report.version;
         self.done.extend(report.done);
         self.cannot.extend(report.cannot);
