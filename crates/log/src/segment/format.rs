@@ -5,7 +5,7 @@ pub const MAGIC: u32 = u32::from_le_bytes(*b"MLRG");
 /// Version of the footer format.
 pub const VERSION: u16 = 1;
 /// Bytes of a footer header before the name of the data file.
-pub(super) const FIXED_BYTES: usize = 160;
+pub(super) const FIXED_BYTES: usize = 168;
 /// Bytes of one section in the table of sections.
 pub const SECTION_BYTES: usize = 48;
 /// Bytes of one extent.

@@ -3,7 +3,8 @@
 use types::{Offset, PartitionId};
 
 use super::format::{
-    ROW_CODECS_UNKNOWN, ROW_DAMAGED, ROW_HAS_SECOND, ROW_MIN_TIMESTAMP_UNKNOWN, ROW_RAW_UNKNOWN,
+    ROW_BYTES, ROW_CODECS_UNKNOWN, ROW_DAMAGED, ROW_HAS_SECOND, ROW_MIN_TIMESTAMP_UNKNOWN,
+    ROW_RAW_UNKNOWN,
 };
 use crate::decode::{Decoder, Malformed, put_varint, put_zigzag};
 
@@ -13,17 +14,24 @@ use crate::decode::{Decoder, Malformed, put_varint, put_zigzag};
 pub struct Codecs(pub u8);
 
 impl Codecs {
-    /// No compression, and nothing else.
+    /// No compression.
     pub const NONE: Self = Self(1);
 
-    /// Adds the codec with this number (only three bits count, as in a batch).
-    pub const fn add(&mut self, codec: u16) {
-        self.0 |= 1 << (codec & 7);
+    /// The codec with this number (only three bits count, as in a batch).
+    #[must_use]
+    pub const fn of(codec: u8) -> Self {
+        Self(1 << (codec & 7))
+    }
+
+    /// The codecs of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
     }
 
     /// Whether a batch uses the codec with this number.
     #[must_use]
-    pub const fn has(self, codec: u16) -> bool {
+    pub const fn has(self, codec: u8) -> bool {
         self.0 & (1 << (codec & 7)) != 0
     }
 }
@@ -74,7 +82,7 @@ pub struct DirectoryRow {
     /// CRC-32C of the extents.
     pub extents_crc: u32,
     /// A second place of the bytes.
-    pub second: Option<SecondPlace>,
+    pub second: Option<Box<SecondPlace>>,
 }
 
 /// The least that [`DirectoryRow::encode`] writes.
@@ -198,7 +206,7 @@ impl DirectoryRow {
         let extents_crc = from.u32(WHAT)?;
         let second = match known(ROW_HAS_SECOND) {
             true => None,
-            false => Some(SecondPlace(from.array(WHAT)?)),
+            false => Some(Box::new(SecondPlace(from.array(WHAT)?))),
         };
         let row = Self {
             partition: PartitionId(u32::try_from(partition).map_err(|_| fault)?),
@@ -227,6 +235,83 @@ impl DirectoryRow {
         }
         *before = RowContext::after(&row);
         Ok(row)
+    }
+
+    /// Appends the row as it stands in a footer.
+    pub(super) fn encode_fixed(&self, out: &mut Vec<u8>) {
+        let from = out.len();
+        out.extend_from_slice(&self.partition.0.to_le_bytes());
+        out.extend_from_slice(&[
+            self.flags(),
+            self.codecs.unwrap_or_default().0,
+            self.tier,
+            0,
+        ]);
+        out.extend_from_slice(&self.first_offset.0.to_le_bytes());
+        out.extend_from_slice(&self.end_offset.0.to_le_bytes());
+        for number in [
+            self.records,
+            self.first_ordinal,
+            self.batches,
+            self.stored_bytes,
+            self.raw_bytes.unwrap_or_default(),
+            self.dead_bytes,
+        ] {
+            out.extend_from_slice(&number.to_le_bytes());
+        }
+        for time in [
+            self.first_append_time_ms,
+            self.last_append_time_ms,
+            self.min_timestamp_ms.unwrap_or_default(),
+            self.max_timestamp_ms,
+        ] {
+            out.extend_from_slice(&time.to_le_bytes());
+        }
+        out.extend_from_slice(&self.extents_position.to_le_bytes());
+        out.extend_from_slice(&self.extents.to_le_bytes());
+        out.extend_from_slice(&self.extents_crc.to_le_bytes());
+        out.extend_from_slice(&self.second.as_ref().map_or([0; 32], |second| second.0));
+        out.resize(from + ROW_BYTES, 0);
+    }
+
+    /// Reads a row as it stands in a footer.
+    pub(super) fn decode_fixed(from: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        const WHAT: &str = "directory row";
+        let fault = from.malformed(WHAT);
+        let start = from.position();
+        let partition = PartitionId(from.u32(WHAT)?);
+        let [flags, codecs, tier, _] = from.array(WHAT)?;
+        let known = |bit: u8| flags & bit == 0;
+        let mut row = Self {
+            partition,
+            first_offset: Offset(from.i64(WHAT)?),
+            end_offset: Offset(from.i64(WHAT)?),
+            records: from.u64(WHAT)?,
+            first_ordinal: from.u64(WHAT)?,
+            batches: from.u64(WHAT)?,
+            stored_bytes: from.u64(WHAT)?,
+            raw_bytes: Some(from.u64(WHAT)?),
+            dead_bytes: from.u64(WHAT)?,
+            first_append_time_ms: from.i64(WHAT)?,
+            last_append_time_ms: from.i64(WHAT)?,
+            min_timestamp_ms: Some(from.i64(WHAT)?),
+            max_timestamp_ms: from.i64(WHAT)?,
+            codecs: known(ROW_CODECS_UNKNOWN).then_some(Codecs(codecs)),
+            damaged: !known(ROW_DAMAGED),
+            tier,
+            extents_position: from.u64(WHAT)?,
+            extents: from.u32(WHAT)?,
+            extents_crc: from.u32(WHAT)?,
+            second: None,
+        };
+        let second = from.array(WHAT)?;
+        row.second = (second != [0; 32]).then(|| Box::new(SecondPlace(second)));
+        row.raw_bytes = row.raw_bytes.filter(|_| known(ROW_RAW_UNKNOWN));
+        row.min_timestamp_ms = row
+            .min_timestamp_ms
+            .filter(|_| known(ROW_MIN_TIMESTAMP_UNKNOWN));
+        from.take((start + ROW_BYTES).saturating_sub(from.position()), WHAT)?;
+        if row.is_sound() { Ok(row) } else { Err(fault) }
     }
 
     /// What must hold in every row, so that nobody has to ask again.
