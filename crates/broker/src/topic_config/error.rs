@@ -60,7 +60,7 @@ fn one_of(allowed: &[&str]) -> String {
 }
 
 impl ConfigError {
-    pub(super) fn unknown(name: &str) -> Self {
+    pub(crate) fn unknown(name: &str) -> Self {
         Self::Unknown {
             name: shortened(name),
             nearest: super::nearest::nearest(name),

@@ -19,7 +19,9 @@ mod tests;
 
 pub use defaults::BrokerDefaults;
 pub use describe::{ConfigEntry, ConfigSource, ConfigSynonym, describe};
+pub(crate) use error::shortened;
 pub use error::{ConfigError, ConfigWarning};
+pub(crate) use kind::list_words;
 pub use kind::{ConfigType, Kind};
 pub use setting::{Accepted, Effect, Setting};
 pub use settings::{Durability, TopicSettings};
