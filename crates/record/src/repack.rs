@@ -17,19 +17,31 @@ pub(crate) fn repack(
     codec: Codec,
     rules: &Rules,
 ) -> Result<Vec<u8>, BatchError> {
-    let mut stream = Stream::new(from, body, rules.unpacked_bytes_max)?;
     let bytes_max = rules.max_bytes.saturating_sub(HEADER_BYTES);
-    let mut packer = Packer::new(codec, rules.levels, bytes_max, None)?;
-    for index in 0..header.count {
-        record(&mut stream, &mut packer, index).map_err(|stop| match stop {
+    let open = || Stream::new(from, body, rules.unpacked_bytes_max);
+    let mut input_bytes = None;
+    if codec == Codec::Zstd {
+        let mut counter = Packer::counter();
+        records(open()?, &mut counter, header.count)?;
+        input_bytes = counter.counted();
+    }
+    let mut packer = Packer::new(codec, rules.levels, bytes_max, input_bytes)?;
+    records(open()?, &mut packer, header.count)?;
+    packer.finish()
+}
+
+fn records(mut stream: Stream<'_>, packer: &mut Packer, count: i32) -> Result<(), BatchError> {
+    for index in 0..count {
+        record(&mut stream, packer, index).map_err(|stop| match stop {
             Stop::Record(flaw) => BatchError::InvalidRecords(vec![RecordError { index, flaw }]),
             Stop::Batch(error) => error,
         })?;
     }
-    if !stream.at_end()? {
-        return Err(BatchError::InvalidBatch(Flaw::BytesLeft));
+    if stream.at_end()? {
+        Ok(())
+    } else {
+        Err(BatchError::InvalidBatch(Flaw::BytesLeft))
     }
-    packer.finish()
 }
 
 fn record(stream: &mut Stream<'_>, packer: &mut Packer, index: i32) -> Result<(), Stop> {

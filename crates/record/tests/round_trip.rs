@@ -1,36 +1,11 @@
 //! What is built is accepted, and read back as it was.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use millrace_record::{BatchBuilder, Codec, Records, Rules, check, verify_crc};
+mod support;
+
+use millrace_record::{BatchBuilder, Codec, Rules, check, verify_crc};
+use support::{Row, rows};
 use types::{LeaderEpoch, Offset};
-
-type Row = (
-    i64,
-    Option<Vec<u8>>,
-    Option<Vec<u8>>,
-    Vec<(Vec<u8>, Option<Vec<u8>>)>,
-);
-
-fn rows(batch: &[u8]) -> Vec<Row> {
-    let mut scratch = Vec::new();
-    Records::read(batch, &mut scratch)
-        .unwrap()
-        .map(|record| {
-            let record = record.unwrap();
-            let headers = record
-                .headers
-                .map(|h| (h.key.to_vec(), h.value.map(<[u8]>::to_vec)));
-            let headers = headers.collect();
-            let (key, value) = (record.key, record.value);
-            (
-                record.timestamp_ms,
-                key.map(Into::into),
-                value.map(Into::into),
-                headers,
-            )
-        })
-        .collect()
-}
 
 fn sample() -> Vec<Row> {
     let twice = vec![(b"h".to_vec(), Some(b"1".to_vec())), (b"h".to_vec(), None)];

@@ -31,6 +31,8 @@ pub const BATCH_BYTES_DEFAULT: usize = 1_048_588;
 pub const UNPACK_STEP_BYTES: usize = 64 << 10;
 /// Power of two of the largest window that a zstd frame may ask for (what its levels go up to).
 pub const ZSTD_WINDOW_LOG_MAX: u32 = 27;
+/// A zstd context larger than this is freed after its use instead of being kept by its thread.
+pub const ZSTD_CONTEXT_KEPT_BYTES: usize = 4 << 20;
 /// Faulty records listed when a batch is refused.
 pub const RECORD_ERRORS_MAX: usize = 1_000;
 /// Headers of one record.
@@ -38,6 +40,10 @@ pub const RECORD_HEADERS_MAX: usize = 10_000;
 
 /// Batches kept per producer and partition to recognise duplicates (KIP-98).
 pub const PRODUCER_BATCHES_KEPT: usize = 5;
+/// Producers that a partition remembers; beyond it those that were silent longest are forgotten.
+pub const PRODUCERS_PER_PARTITION_MAX: usize = 16_384;
+/// Stretches of a partition that retention judges in one call.
+pub const RETENTION_RUNS_MAX: usize = 65_536;
 /// Partitions of the node: numbers have 24 bits.
 pub const PARTITIONS_MAX: u32 = 1 << 24;
 /// Length of a topic name in bytes.
@@ -90,3 +96,19 @@ pub const CHECKPOINT_SHARDS_MAX: usize = 1_024;
 pub const JOB_RETRY_MS: u64 = 200;
 /// Entries that the owner applies in one step.
 pub const OWNER_APPLY_MAX: usize = 512;
+/// Rows that the owner hands to a checkpoint in one step.
+pub const CHECKPOINT_ROWS_MAX: usize = 64;
+/// Slices of a checkpoint that may wait for the background.
+pub const CHECKPOINT_SLICES_WAITING_MAX: usize = 8;
+/// Rest between two checkpoints that only free space.
+pub const CHECKPOINT_PAUSE_MS: u64 = 1_000;
+/// How often the owner looks at what is due by the clock.
+pub const UPKEEP_MS: u64 = 100;
+/// Partitions whose retention the owner judges in one step.
+pub const RETENTION_PARTITIONS_MAX: usize = 16;
+/// Producer ids that are taken from the log at once.
+pub const PRODUCER_ID_BLOCK: i64 = 1_000;
+/// What the device is told to read ahead of a cold read.
+pub const READ_AHEAD_BYTES: u64 = 1 << 20;
+/// How often idle threads look whether they are to stop, at the latest.
+pub const STOP_CHECK_MS: u64 = 100;

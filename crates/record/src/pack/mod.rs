@@ -22,6 +22,7 @@ pub(crate) struct Packer {
 }
 
 enum Kind {
+    Count(usize),
     None(Sink),
     Gzip(Box<GzEncoder<Sink>>),
     Snappy(Box<Snappy>),
@@ -31,7 +32,8 @@ enum Kind {
 
 impl Packer {
     /// A packer whose output may have `bytes_max` bytes. `input_bytes` is the exact size of what
-    /// will be written, where that is known: it lets zstd choose a smaller window.
+    /// will be written, where that is known: it keeps zstd's tables and window small, here and on
+    /// readers.
     pub(crate) fn new(
         codec: Codec,
         levels: Levels,
@@ -56,8 +58,29 @@ impl Packer {
         })
     }
 
+    /// A packer that only counts what it is given.
+    pub(crate) const fn counter() -> Self {
+        Self {
+            codec: Codec::None,
+            bytes_max: usize::MAX,
+            kind: Kind::Count(0),
+        }
+    }
+
+    /// What a counter was given.
+    pub(crate) const fn counted(&self) -> Option<usize> {
+        match self.kind {
+            Kind::Count(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), BatchError> {
         let written = match &mut self.kind {
+            Kind::Count(count) => {
+                *count = count.saturating_add(bytes.len());
+                Ok(())
+            }
             Kind::None(sink) => sink.write_all(bytes),
             Kind::Gzip(encoder) => encoder.write_all(bytes),
             Kind::Snappy(encoder) => encoder.write_all(bytes),
@@ -69,6 +92,7 @@ impl Packer {
 
     pub(crate) fn finish(self) -> Result<Vec<u8>, BatchError> {
         let sink = match self.kind {
+            Kind::Count(_) => Ok(Sink::new(0)),
             Kind::None(sink) => Ok(sink),
             Kind::Gzip(encoder) => encoder.finish(),
             Kind::Snappy(encoder) => encoder.finish(),

@@ -131,9 +131,15 @@ impl Passing<'_, '_> {
         read: impl FnOnce(&mut Cursor<'_>) -> Result<T, Bad>,
     ) -> Result<T, Stop> {
         let within = bytes_max.min(self.left);
-        self.stream.want(within)?;
+        let complete = self.stream.want(within)?;
         let before = self.stream.ahead().len();
-        let value = self.stream.number(within, read)?;
+        let value = self
+            .stream
+            .number(within, read)
+            .map_err(|stop| match stop {
+                Stop::Record(RecordFlaw::FieldTooLong) if !complete => RecordFlaw::Truncated.into(),
+                other => other,
+            })?;
         let used = before.saturating_sub(self.stream.ahead().len());
         self.left = self.left.saturating_sub(used);
         Ok(value)
