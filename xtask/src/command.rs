@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -24,57 +24,23 @@ pub(crate) fn command<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Co
     command
 }
 
-/// What a finished program left behind.
-#[derive(Debug)]
-pub(crate) struct Finished {
-    pub status: ExitStatus,
-    pub stdout: String,
-    pub stderr: String,
-    pub elapsed: Duration,
-}
-
-/// Runs a program to its end, or kills it at the limit.
-pub(crate) fn finish(command: &mut Command, limit: Duration) -> Result<Finished> {
+/// Runs a program that must succeed within the limit, and returns its standard output.
+pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<String> {
     let out = tempfile::NamedTempFile::new()?;
     let err = tempfile::NamedTempFile::new()?;
     command
         .stdin(Stdio::null())
         .stdout(out.reopen()?)
         .stderr(err.reopen()?);
-    let started = Instant::now();
     let mut child = command
         .spawn()
         .with_context(|| format!("start {command:?}"))?;
-    let status = wait(&mut child, limit).with_context(|| format!("{command:?}"));
-    let read = |file: &tempfile::NamedTempFile| -> Result<String> {
-        Ok(String::from_utf8_lossy(&std::fs::read(file.path())?).into_owned())
-    };
-    let (stdout, stderr) = (read(&out)?, read(&err)?);
-    let status = status.with_context(|| tail(&stderr))?;
-    Ok(Finished {
-        status,
-        stdout,
-        stderr,
-        elapsed: started.elapsed(),
-    })
-}
-
-/// Runs a program that must succeed, and returns its standard output.
-pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<String> {
-    let finished = finish(command, limit)?;
-    let Finished {
-        status,
-        stdout,
-        stderr,
-        ..
-    } = &finished;
-    ensure!(
-        status.success(),
-        "{command:?}: {status}\n{}\n{}",
-        tail(stdout),
-        tail(stderr)
-    );
-    Ok(finished.stdout)
+    let status = wait(&mut child, limit);
+    let stdout = String::from_utf8_lossy(&std::fs::read(out.path())?).into_owned();
+    let said = || format!("{command:?}\n{}\n{}", tail(&stdout), tail_of(err.path()));
+    let status = status.with_context(said)?;
+    ensure!(status.success(), "{status}: {}", said());
+    Ok(stdout)
 }
 
 /// Runs a program that must succeed, with its output on the terminal.
@@ -122,13 +88,13 @@ pub(crate) fn tail(text: &str) -> String {
 }
 
 /// The end of a log file.
-pub(crate) fn tail_of(path: &PathBuf) -> String {
+pub(crate) fn tail_of(path: &Path) -> String {
     let text = std::fs::read(path).unwrap_or_default();
     tail(&String::from_utf8_lossy(&text))
 }
 
 /// Opens a log file for a program's output, appending.
-pub(crate) fn log_file(path: &PathBuf) -> Result<File> {
+pub(crate) fn log_file(path: &Path) -> Result<File> {
     File::options()
         .create(true)
         .append(true)

@@ -7,6 +7,7 @@
 
 mod broker;
 mod command;
+mod compare;
 mod install;
 mod interop;
 mod paths;
@@ -32,11 +33,15 @@ enum Task {
     Install,
     /// Run the tests with real clients
     Interop(interop::Options),
+    /// Compare speed and cost with another broker
+    #[command(subcommand)]
+    Compare(compare::Other),
 }
 
 fn main() -> Result<()> {
     match Arguments::parse().task {
         Task::Install => install::install().map(|_| ()),
         Task::Interop(options) => interop::run(&options),
+        Task::Compare(other) => compare::run(&other),
     }
 }

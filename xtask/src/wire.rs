@@ -10,6 +10,8 @@ use anyhow::{Context, Result, ensure};
 const TIMEOUT: Duration = Duration::from_secs(10);
 const FETCH: i16 = 1;
 const METADATA: i16 = 3;
+const CREATE_TOPICS: i16 = 19;
+const CREATE_TIMEOUT_MS: i32 = 30_000;
 const FETCH_BYTES: i32 = 8 << 20;
 const FRAME_BYTES_MAX: usize = 64 << 20;
 /// The bytes of a record batch before its attributes: offset, length, epoch, magic, CRC.
@@ -22,6 +24,35 @@ pub(crate) fn is_ready(bootstrap: &str) -> Result<bool> {
     // Version 1: a null array asks for all topics, an empty one for none.
     let answer = call(bootstrap, METADATA, 1, &0_i32.to_be_bytes())?;
     Ok(Reader(&answer).i32()? > 0)
+}
+
+/// Creates a topic with one replica.
+pub(crate) fn create_topic(
+    bootstrap: &str,
+    topic: &str,
+    partitions: i32,
+    settings: &[(&str, &str)],
+) -> Result<()> {
+    let mut body = 1_i32.to_be_bytes().to_vec();
+    string(&mut body, topic)?;
+    body.extend(partitions.to_be_bytes());
+    body.extend(1_i16.to_be_bytes());
+    body.extend(0_i32.to_be_bytes());
+    body.extend(i32::try_from(settings.len())?.to_be_bytes());
+    for (key, value) in settings {
+        string(&mut body, key)?;
+        string(&mut body, value)?;
+    }
+    body.extend(CREATE_TIMEOUT_MS.to_be_bytes());
+    body.push(0);
+    let answer = call(bootstrap, CREATE_TOPICS, 2, &body)?;
+    let mut answer = Reader(&answer);
+    answer.take(4 + 4)?;
+    let name = answer.i16()?;
+    answer.take(usize::try_from(name)?)?;
+    let error = answer.i16()?;
+    ensure!(error == 0, "create topic {topic}: error {error}");
+    Ok(())
 }
 
 /// How many batches of a partition are compressed how.

@@ -1,0 +1,160 @@
+//! The figures as a table for people and as JSON for programs.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::machine::Machine;
+use super::measures::{Measure, Sync};
+use super::sample::{Sample, topic_settings};
+use crate::broker::Kind;
+
+const MIB: f64 = 1_048_576.0;
+
+/// Everything that one comparison found.
+#[derive(Debug, Serialize)]
+pub(super) struct Report {
+    pub machine: Machine,
+    pub seconds: f64,
+    pub runs: u32,
+    pub measures: Vec<Measured>,
+}
+
+/// All runs of one measure.
+#[derive(Debug, Serialize)]
+pub(super) struct Measured {
+    pub name: &'static str,
+    pub what: &'static str,
+    pub millrace: Vec<Sample>,
+    pub kafka: Vec<Sample>,
+}
+
+impl Measured {
+    pub(super) fn new(measure: &Measure) -> Self {
+        Self {
+            name: measure.name,
+            what: measure.what,
+            millrace: Vec::new(),
+            kafka: Vec::new(),
+        }
+    }
+
+    pub(super) fn add(&mut self, kind: Kind, sample: Sample) {
+        match kind {
+            Kind::Millrace => self.millrace.push(sample),
+            Kind::Kafka => self.kafka.push(sample),
+        }
+    }
+
+    /// The lines of the table: one per figure.
+    fn rows(&self) -> Vec<String> {
+        let row = |what: &str, digits: usize, of: &dyn Fn(&Sample) -> Option<f64>| {
+            let (ours, theirs) = (median(&self.millrace, of), median(&self.kafka, of));
+            let show =
+                |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.digits$}"));
+            let ratio = ours.zip(theirs).map(|(ours, theirs)| ours / theirs);
+            let ratio = ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}"));
+            format!(
+                "| {} | {what} | {} | {} | {ratio} |",
+                self.what,
+                show(ours),
+                show(theirs)
+            )
+        };
+        vec![
+            row("records/s", 0, &|s| Some(s.records_per_second)),
+            row("confirm p50 ms", 1, &|s| s.load.confirm.map(|c| c.p50_ms)),
+            row("confirm p99 ms", 1, &|s| s.load.confirm.map(|c| c.p99_ms)),
+            row("confirm p99.9 ms", 1, &|s| {
+                s.load.confirm.map(|c| c.p999_ms)
+            }),
+            row("broker CPU s/GB", 2, &|s| Some(s.broker_cpu_s_per_gb)),
+            row("resident MiB", 0, &|s| Some(s.resident_bytes as f64 / MIB)),
+            row("client's share of the CPU left %", 0, &|s| {
+                Some(s.client_share * 100.0)
+            }),
+            row("disk flushes/s", 0, &|s| Some(s.flushes_per_second)),
+            row("disk flushing %", 0, &|s| Some(s.flushing_share * 100.0)),
+        ]
+    }
+}
+
+fn median(samples: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Option<f64> {
+    let mut values = samples.iter().map(of).collect::<Option<Vec<_>>>()?;
+    values.sort_by(f64::total_cmp);
+    values.get(values.len().checked_sub(1)? / 2).copied()
+}
+
+impl Report {
+    /// The Markdown that docs/benchmarks.md takes in.
+    pub(super) fn markdown(&self) -> Result<String> {
+        let Machine {
+            processor,
+            cores,
+            memory_mib,
+            kernel,
+            sync_median_ms,
+            sync_p99_ms,
+            commit,
+        } = &self.machine;
+        let mut text = String::new();
+        writeln!(
+            text,
+            "{processor}, {cores} cores, {memory_mib} MiB, Linux {kernel}; write and fdatasync of 4 KiB:"
+        )?;
+        writeln!(
+            text,
+            "median {sync_median_ms:.2} ms, p99 {sync_p99_ms:.2} ms. Millrace at {commit}, Apache Kafka"
+        )?;
+        writeln!(text, "{} in a 1 GiB heap (G1).", kafka_version()?)?;
+        writeln!(
+            text,
+            "Medians of {} runs of {} s, taken in turn.\n",
+            self.runs, self.seconds
+        )?;
+        let synced = topic_settings(Kind::Kafka, Sync::Both);
+        let synced: Vec<_> = synced
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect();
+        writeln!(
+            text,
+            "Settings: Millrace as shipped (synced before every confirm); Kafka as shipped for one node"
+        )?;
+        writeln!(
+            text,
+            "(confirmed before the sync), and with `{}` where it says both synced.\n",
+            synced.join(", ")
+        )?;
+        writeln!(
+            text,
+            "| measure | figure | Millrace | Kafka | ratio |\n|---|---|---:|---:|---:|"
+        )?;
+        for row in self.measures.iter().flat_map(Measured::rows) {
+            writeln!(text, "{row}")?;
+        }
+        Ok(text)
+    }
+
+    /// Writes both forms into a folder.
+    pub(super) fn write(&self, folder: &Path) -> Result<()> {
+        std::fs::create_dir_all(folder)?;
+        let put = |name: &str, text: String| {
+            let path = folder.join(name);
+            std::fs::write(&path, text).with_context(|| format!("write {}", path.display()))
+        };
+        put("compare-kafka.json", serde_json::to_string_pretty(self)?)?;
+        put("compare-kafka.md", self.markdown()?)
+    }
+}
+
+/// The version that the interop programs are built with.
+fn kafka_version() -> Result<String> {
+    let pom = std::fs::read_to_string(crate::paths::interop().join("java/pom.xml"))?;
+    let (_, rest) = pom
+        .split_once("<kafka.version>")
+        .context("no version in pom.xml")?;
+    Ok(rest.split('<').next().unwrap_or_default().to_owned())
+}

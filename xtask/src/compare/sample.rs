@@ -1,0 +1,151 @@
+//! One measured run: a fresh broker, a warm-up, the load, and what it cost.
+
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use serde::Serialize;
+
+use super::Options;
+use super::load::{Done, Target};
+use super::machine::Disk;
+use super::measures::{Load, Measure, Sync};
+use crate::broker::{Broker, Kind, Setup};
+use crate::install::Clients;
+use crate::process::children_cpu;
+use crate::wire;
+
+const TOPIC: &str = "measured";
+/// A first load of which only the speed counts, to choose the others' sizes.
+const PROBE_RECORDS: u64 = 20_000;
+/// The warm-up is this part of the measured time.
+const WARM_UP_SHARE: f64 = 1.0 / 6.0;
+/// A load that reads gets this many records per second of the measured time to read.
+const FILL_RATE: f64 = 100_000.0;
+/// Ten log files of 256 MiB are enough for every effect of a full log to show.
+const BYTES_MAX: u64 = 10 * (256 << 20);
+const GB: f64 = 1e9;
+
+/// What one run showed.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct Sample {
+    pub load: Done,
+    pub records_per_second: f64,
+    pub broker_cpu_s: f64,
+    /// Per 10^9 bytes of record values.
+    pub broker_cpu_s_per_gb: f64,
+    pub resident_bytes: u64,
+    pub resident_peak_bytes: u64,
+    pub client_cpu_s: f64,
+    /// The client's part of the processor time that the broker left.
+    pub client_share: f64,
+    pub written_bytes: u64,
+    pub flushes_per_second: f64,
+    /// The part of the time in which the disk was flushing, where the kernel tells.
+    pub flushing_share: f64,
+}
+
+/// Starts a broker, loads it, and stops it.
+pub(super) fn take(
+    kind: Kind,
+    measure: &Measure,
+    options: &Options,
+    clients: &Clients,
+) -> Result<Sample> {
+    let mut broker = Broker::start(Setup::new(kind, clients))?;
+    let bootstrap = broker.bootstrap();
+    wire::create_topic(
+        &bootstrap,
+        TOPIC,
+        measure.partitions,
+        &topic_settings(kind, measure.sync),
+    )?;
+    let target = Target {
+        clients,
+        bootstrap: &bootstrap,
+        topic: TOPIC,
+    };
+    let records = prepare(&target, measure, options.seconds)?;
+    let before = Reading::take(&broker)?;
+    let load = target
+        .run(measure, records)
+        .with_context(|| format!("load on {}", kind.name()))?;
+    let after = Reading::take(&broker)?;
+    broker.stop()?;
+    Ok(sample(measure, load, &before, &after))
+}
+
+/// The settings that a topic needs to be synced before the confirm. Ours is by default.
+pub(super) fn topic_settings(kind: Kind, sync: Sync) -> Vec<(&'static str, &'static str)> {
+    match (kind, sync) {
+        (Kind::Kafka, Sync::Both) => vec![("flush.messages", "1")],
+        (Kind::Kafka, Sync::Defaults) | (Kind::Millrace, _) => vec![],
+    }
+}
+
+/// Warms up, or fills the topic, and says how many records the measured load takes.
+fn prepare(target: &Target, measure: &Measure, seconds: f64) -> Result<u64> {
+    let most = BYTES_MAX / measure.record_bytes;
+    let count = |rate: f64, seconds: f64| -> u64 { rounded(rate * seconds).clamp(1, most) };
+    if measure.load.reads() {
+        let records = count(FILL_RATE, seconds);
+        target.fill(measure, records)?;
+        return Ok(records);
+    }
+    if let Load::StockProduceAt(rate) = measure.load {
+        target.run(measure, count(rate as f64, seconds * WARM_UP_SHARE))?;
+        return Ok(count(rate as f64, seconds));
+    }
+    let probe = target.run(measure, PROBE_RECORDS)?;
+    let warm = target.run(measure, count(probe.rate(), seconds * WARM_UP_SHARE))?;
+    Ok(count(warm.rate(), seconds))
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a cast from float saturates"
+)]
+fn rounded(number: f64) -> u64 {
+    number as u64
+}
+
+/// The counters at one moment.
+struct Reading {
+    at: Instant,
+    usage: crate::process::Usage,
+    client_cpu_s: f64,
+    disk: Disk,
+}
+
+impl Reading {
+    fn take(broker: &Broker) -> Result<Self> {
+        Ok(Self {
+            at: Instant::now(),
+            usage: broker.usage()?,
+            client_cpu_s: children_cpu()?.as_secs_f64(),
+            disk: Disk::read(&broker.data())?,
+        })
+    }
+}
+
+fn sample(measure: &Measure, load: Done, before: &Reading, after: &Reading) -> Sample {
+    let wall_s = (after.at - before.at).as_secs_f64();
+    let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+    let broker_cpu_s = after.usage.cpu_s - before.usage.cpu_s;
+    let client_cpu_s = after.client_cpu_s - before.client_cpu_s;
+    let disk = after.disk.since(before.disk);
+    let bytes = (load.records * measure.record_bytes) as f64;
+    Sample {
+        records_per_second: load.rate(),
+        broker_cpu_s,
+        broker_cpu_s_per_gb: broker_cpu_s / (bytes / GB),
+        resident_bytes: after.usage.resident_bytes,
+        resident_peak_bytes: after.usage.resident_peak_bytes,
+        client_cpu_s,
+        client_share: client_cpu_s / (cores * wall_s - broker_cpu_s),
+        written_bytes: disk.written_bytes,
+        flushes_per_second: disk.flushes as f64 / wall_s,
+        flushing_share: disk.flush_ms as f64 / 1e3 / wall_s,
+        load,
+    }
+}
