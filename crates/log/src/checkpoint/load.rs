@@ -67,6 +67,22 @@ impl Checkpoint {
         damaged.map_or(Ok(None), |corruption| Err(corruption.into()))
     }
 
+    /// Loads the checkpoint that is kept beside the one with this number; `None` when there is no
+    /// good one.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn load_before(disk: &dyn Disk, dir: &Path, number: u64) -> Result<Option<Self>, Error> {
+        let Some(before) = numbers(disk, dir)?.into_iter().find(|n| *n < number) else {
+            return Ok(None);
+        };
+        match Self::load(disk, dir, before) {
+            Ok(checkpoint) => Ok(Some(checkpoint)),
+            Err(Error::Corrupt(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Loads the checkpoint with this number and reads it once to its end.
     ///
     /// # Errors

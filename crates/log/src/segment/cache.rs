@@ -42,29 +42,33 @@ impl ExtentCache {
         }
     }
 
+    /// The extents of a partition in a segment, if they are kept.
+    #[must_use]
+    pub fn get(&self, segment: SegmentId, partition: PartitionId) -> Option<Arc<[Extent]>> {
+        self.kept.lock().touch((segment, partition))
+    }
+
+    /// Keeps the extents of a partition in a segment, unless they alone are more than the bound.
+    pub fn insert(&self, segment: SegmentId, partition: PartitionId, extents: Arc<[Extent]>) {
+        if size(&extents) <= self.bytes_max {
+            self.kept
+                .lock()
+                .insert((segment, partition), extents, self.bytes_max);
+        }
+    }
+
     /// The extents of a partition in a segment, read from its footer unless they are kept. No
     /// lock is held while reading.
     ///
     /// # Errors
     /// Those of [`Segment::extents`].
-    pub fn get(&self, segment: &Segment, partition: PartitionId) -> Result<Arc<[Extent]>, Error> {
-        let key = (segment.id(), partition);
-        if let Some(extents) = self.kept.lock().touch(key) {
+    pub fn load(&self, segment: &Segment, partition: PartitionId) -> Result<Arc<[Extent]>, Error> {
+        if let Some(extents) = self.get(segment.id(), partition) {
             return Ok(extents);
         }
         let extents = segment.extents(partition)?;
-        if size(&extents) <= self.bytes_max {
-            self.kept
-                .lock()
-                .insert(key, Arc::clone(&extents), self.bytes_max);
-        }
+        self.insert(segment.id(), partition, Arc::clone(&extents));
         Ok(extents)
-    }
-
-    /// The extents if they are kept, for callers that must not wait for the device.
-    #[must_use]
-    pub fn peek(&self, segment: SegmentId, partition: PartitionId) -> Option<Arc<[Extent]>> {
-        self.kept.lock().touch((segment, partition))
     }
 
     /// Forgets a segment.

@@ -7,7 +7,7 @@ use types::limits::BLOCK_BYTES;
 
 use super::extent::Extent;
 
-/// The byte ranges of a data file that may be punched: whole blocks of which every byte belongs to
+/// The byte ranges (position and length) of a data file that may be punched: whole blocks of which every byte belongs to
 /// extents below the log start of their partition. Each of `runs` is the extents of one partition
 /// and its log start ([`i64::MAX`] for a partition that is gone).
 ///
@@ -16,7 +16,7 @@ use super::extent::Extent;
 /// payload that is dead. Nothing else keeps account of what was punched. So the log start must be
 /// that of both kept checkpoints before any range is punched, and it never goes back.
 #[must_use]
-pub fn dead_ranges<'a>(runs: impl IntoIterator<Item = (&'a [Extent], Offset)>) -> Vec<Range<u64>> {
+pub fn dead_ranges<'a>(runs: impl IntoIterator<Item = (&'a [Extent], Offset)>) -> Vec<(u64, u64)> {
     let mut dead: Vec<Range<u64>> = Vec::new();
     for (extents, log_start) in runs {
         let below = extents.partition_point(|extent| extent.end_offset <= log_start);
@@ -38,8 +38,8 @@ pub fn dead_ranges<'a>(runs: impl IntoIterator<Item = (&'a [Extent], Offset)>) -
     joined.into_iter().filter_map(whole_blocks).collect()
 }
 
-fn whole_blocks(range: Range<u64>) -> Option<Range<u64>> {
+fn whole_blocks(range: Range<u64>) -> Option<(u64, u64)> {
     let start = range.start.checked_next_multiple_of(BLOCK_BYTES)?;
     let end = range.end - range.end % BLOCK_BYTES;
-    (start < end).then_some(start..end)
+    (start < end).then(|| (start, end - start))
 }

@@ -37,6 +37,12 @@ impl Extent {
         self.position.saturating_add(u64::from(self.bytes))
     }
 
+    /// Whether these are the bytes of the extent as they were appended.
+    #[must_use]
+    pub fn matches(&self, bytes: &[u8]) -> bool {
+        bytes.len() == self.bytes as usize && record::crc32c(bytes) == self.crc
+    }
+
     pub(super) fn encode(&self, out: &mut Vec<u8>) {
         let damaged = if self.damaged { EXTENT_DAMAGED } else { 0 };
         let dead = if self.dead { EXTENT_DEAD } else { 0 };

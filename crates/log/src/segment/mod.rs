@@ -20,6 +20,7 @@ mod scan;
 mod sealer;
 mod section;
 mod swap;
+mod verify;
 
 pub use cache::ExtentCache;
 pub use collect::{IsDead, Totals};
@@ -34,3 +35,7 @@ pub use row::{Codecs, DirectoryRow, SecondPlace};
 pub use sealer::{SealStep, Sealer};
 pub use section::{Coverage, Field, Section, SectionKind};
 pub use swap::SwapEntry;
+pub use verify::{SegmentDamage, Verifier, VerifyReport, VerifyStep};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,366 @@
+//! Verifying a segment.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use types::limits::{SEGMENT_CRC_BLOCK_BYTES, VERIFY_DAMAGES_MAX};
+use types::{Offset, PartitionId};
+
+use super::collect::IsDead;
+use super::footer::Footer;
+use super::handle::Segment;
+use super::row::DirectoryRow;
+use super::scan::{FrameScan, Outcome, Visitor};
+use crate::entry::Kind;
+use crate::error::{Corruption, Error};
+use crate::frame::{FrameFault, FrameHeader, PlacedHeader};
+
+/// Something in a segment that is not what was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SegmentDamage {
+    /// The partition that is hurt, where that is known.
+    pub partition: Option<PartitionId>,
+    /// What is wrong.
+    pub corruption: Corruption,
+}
+
+/// What a verification found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Frames with a good header.
+    pub frames: u64,
+    /// Payloads that match their CRC.
+    pub good_payloads: u64,
+    /// Payloads that nobody needs, not checked.
+    pub dead_payloads: u64,
+    /// Blocks that match their CRC.
+    pub good_blocks: u64,
+    /// Blocks that do not, and hold dead payloads that may have been punched.
+    pub punched_blocks: u64,
+    /// All damage.
+    pub damage_count: u64,
+    /// The first of it, at most [`VERIFY_DAMAGES_MAX`].
+    pub damages: Vec<SegmentDamage>,
+}
+
+impl VerifyReport {
+    fn damage(&mut self, partition: Option<PartitionId>, corruption: Corruption) {
+        self.damage_count += 1;
+        if self.damages.len() < VERIFY_DAMAGES_MAX {
+            self.damages.push(SegmentDamage {
+                partition,
+                corruption,
+            });
+        }
+    }
+}
+
+/// What a step of a verification did.
+#[derive(Debug)]
+pub enum VerifyStep {
+    /// A part of the work.
+    More,
+    /// The last part.
+    Done(VerifyReport),
+}
+
+/// Verifies a segment: its footer, every frame header, every payload that is alive, every block
+/// of the data file, and that the directory says what the frames hold.
+///
+/// Of a block with dead payloads only headers and live payloads count: the dead ones may have been
+/// punched.
+#[derive(Debug)]
+pub struct Verifier<'a> {
+    segment: &'a Segment,
+    scan: Option<FrameScan>,
+    inspector: Inspector,
+}
+
+impl<'a> Verifier<'a> {
+    /// A verification of `segment`; `is_dead` must be what allowed punching, or say more.
+    #[must_use]
+    pub fn new(segment: &'a Segment, is_dead: IsDead) -> Self {
+        let inspector = Inspector {
+            path: segment.data_path(),
+            is_dead,
+            footer: None,
+            report: VerifyReport::default(),
+            tallies: BTreeMap::new(),
+            dead_blocks: BTreeSet::new(),
+            block_crcs: Vec::new(),
+            lost: false,
+        };
+        Self {
+            segment,
+            scan: None,
+            inspector,
+        }
+    }
+
+    /// Does one step: the first reads the footer, the others one step's bytes of the data file.
+    ///
+    /// # Errors
+    /// Those of the device. Damage is a result.
+    pub fn step(&mut self) -> Result<VerifyStep, Error> {
+        let Some(scan) = &mut self.scan else {
+            self.inspector.footer = self.read_footer()?;
+            let data = &self.segment.info().data;
+            let (file, path) = (self.segment.data().clone(), self.segment.data_path());
+            self.scan = Some(FrameScan::new(file, &path, data.epoch, data.end));
+            return Ok(VerifyStep::More);
+        };
+        match scan.step(&mut self.inspector) {
+            Ok(true) => Ok(VerifyStep::More),
+            Ok(false) => Ok(VerifyStep::Done(self.inspector.end())),
+            Err(Error::Corrupt(corruption)) => {
+                self.inspector.report.damage(None, corruption);
+                Ok(VerifyStep::Done(self.inspector.end()))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn read_footer(&mut self) -> Result<Option<Footer>, Error> {
+        let (info, dir) = (self.segment.info(), self.segment.dir());
+        let path = info.footer_path(dir);
+        let footer = match Footer::load(self.segment.disk(), dir, info.id) {
+            Ok(footer) => footer,
+            Err(Error::Corrupt(corruption)) => {
+                self.inspector.report.damage(None, corruption);
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        if footer.header.data != info.data {
+            let found = format!("{:?}", footer.header.data);
+            let wrong = wrong(&path, 0, "data file of the footer", &info.data, found);
+            self.inspector.report.damage(None, wrong);
+        }
+        // The directory may have lost rows since (a deleted topic), never gained any.
+        for row in &info.rows {
+            let own = footer
+                .rows
+                .binary_search_by_key(&row.partition, |own| own.partition);
+            let own = own.ok().and_then(|index| footer.rows.get(index));
+            if own.is_none_or(|own| identity(own) != identity(row)) {
+                let what = "directory row of the footer";
+                let wrong = wrong(&path, 0, what, row, format!("{own:?}"));
+                self.inspector.report.damage(Some(row.partition), wrong);
+            }
+        }
+        Ok(Some(footer))
+    }
+}
+
+/// What of a row never changes.
+fn identity(row: &DirectoryRow) -> (PartitionId, Offset, Offset, u64, u64, u32) {
+    (
+        row.partition,
+        row.first_offset,
+        row.end_offset,
+        row.stored_bytes,
+        row.extents_position,
+        row.extents_crc,
+    )
+}
+
+fn wrong(
+    path: &std::path::Path,
+    position: u64,
+    what: &'static str,
+    expected: &dyn std::fmt::Debug,
+    found: String,
+) -> Corruption {
+    Corruption {
+        path: path.to_path_buf(),
+        position,
+        what,
+        expected: format!("{expected:?}"),
+        found,
+    }
+}
+
+/// What the frames hold of a partition.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Tally {
+    first_offset: Offset,
+    end_offset: Offset,
+    batches: u64,
+    stored_bytes: u64,
+}
+
+impl Tally {
+    fn of(row: &DirectoryRow) -> Self {
+        Self {
+            first_offset: row.first_offset,
+            end_offset: row.end_offset,
+            batches: row.batches,
+            stored_bytes: row.stored_bytes,
+        }
+    }
+}
+
+struct Inspector {
+    path: PathBuf,
+    is_dead: IsDead,
+    /// `None` where it is damaged.
+    footer: Option<Footer>,
+    report: VerifyReport,
+    tallies: BTreeMap<PartitionId, Tally>,
+    /// Blocks that dead payloads touch.
+    dead_blocks: BTreeSet<u64>,
+    /// CRCs of the blocks as they are. They are judged in the end: a block is read before the
+    /// headers in it tell what is dead.
+    block_crcs: Vec<u32>,
+    /// A frame header was bad, so that frames may have been missed.
+    lost: bool,
+}
+
+impl std::fmt::Debug for Inspector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Inspector")
+            .field("report", &self.report)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Inspector {
+    fn note_dead_blocks(&mut self, entry: &PlacedHeader) {
+        let last = entry.position + u64::from(entry.payload_bytes.saturating_sub(1));
+        let blocks = entry.position / SEGMENT_CRC_BLOCK_BYTES..=last / SEGMENT_CRC_BLOCK_BYTES;
+        self.dead_blocks.extend(blocks);
+    }
+
+    fn tally(&mut self, entry: &PlacedHeader) {
+        let header = &entry.header;
+        let tally = self.tallies.entry(header.partition).or_insert(Tally {
+            first_offset: header.base_offset,
+            end_offset: header.base_offset,
+            batches: 0,
+            stored_bytes: 0,
+        });
+        tally.end_offset = header.end_offset();
+        tally.batches += 1;
+        tally.stored_bytes += u64::from(entry.payload_bytes);
+    }
+
+    /// Compares the footer with what the data file held, and gives the report.
+    fn end(&mut self) -> VerifyReport {
+        if let Some(footer) = self.footer.take() {
+            self.judge_blocks(&footer.block_crcs);
+            if !self.lost {
+                self.judge_rows(&footer.rows);
+            }
+        }
+        std::mem::take(&mut self.report)
+    }
+
+    fn judge_blocks(&mut self, told: &[u32]) {
+        let found = std::mem::take(&mut self.block_crcs);
+        for block in 0..told.len().max(found.len()) {
+            let (told, found) = (told.get(block), found.get(block));
+            let block = block as u64;
+            if told == found {
+                self.report.good_blocks += 1;
+            } else if self.dead_blocks.contains(&block) {
+                self.report.punched_blocks += 1;
+            } else {
+                let position = block * SEGMENT_CRC_BLOCK_BYTES;
+                let wrong = wrong(
+                    &self.path,
+                    position,
+                    "block CRC",
+                    &told,
+                    format!("{found:?}"),
+                );
+                self.report.damage(None, wrong);
+            }
+        }
+    }
+
+    fn judge_rows(&mut self, rows: &[DirectoryRow]) {
+        let told: BTreeMap<_, _> = rows
+            .iter()
+            .map(|row| (row.partition, Tally::of(row)))
+            .collect();
+        let all: BTreeSet<_> = told.keys().chain(self.tallies.keys()).copied().collect();
+        for partition in all {
+            let (told, found) = (told.get(&partition), self.tallies.get(&partition));
+            if told != found {
+                let what = "batches of a partition";
+                let wrong = wrong(&self.path, 0, what, &told, format!("{found:?}"));
+                self.report.damage(Some(partition), wrong);
+            }
+        }
+    }
+}
+
+impl Visitor for Inspector {
+    fn frame(&mut self, frame: &FrameHeader) -> Result<(), Error> {
+        self.report.frames += 1;
+        for entry in &frame.entries {
+            if !self.wants(entry) {
+                self.note_dead_blocks(entry);
+            }
+        }
+        Ok(())
+    }
+
+    fn wants(&self, entry: &PlacedHeader) -> bool {
+        entry.header.kind != Kind::Records || !(self.is_dead)(entry)
+    }
+
+    fn payload(
+        &mut self,
+        entry: &PlacedHeader,
+        outcome: Outcome,
+        _head: &[u8],
+    ) -> Result<(), Error> {
+        if entry.header.kind == Kind::Records {
+            self.tally(entry);
+        }
+        match outcome {
+            Outcome::Good => self.report.good_payloads += 1,
+            Outcome::Unchecked => self.report.dead_payloads += 1,
+            Outcome::Bad => {
+                let expected = format!("CRC {:08x}", entry.payload_crc);
+                let found = "other bytes".to_owned();
+                let path = self.path.clone();
+                let position = entry.position;
+                let wrong = Corruption {
+                    path,
+                    position,
+                    what: "payload",
+                    expected,
+                    found,
+                };
+                let partition =
+                    (entry.header.kind == Kind::Records).then_some(entry.header.partition);
+                self.report.damage(partition, wrong);
+            }
+        }
+        Ok(())
+    }
+
+    fn fault(&mut self, position: u64, fault: FrameFault) -> Result<(), Error> {
+        // One report for each stretch, not for each block of it.
+        if !std::mem::replace(&mut self.lost, true) {
+            let path = self.path.clone();
+            let (expected, found) = ("a frame".to_owned(), format!("{fault:?}"));
+            let wrong = Corruption {
+                path,
+                position,
+                what: "frame header",
+                expected,
+                found,
+            };
+            self.report.damage(None, wrong);
+        }
+        Ok(())
+    }
+
+    fn block(&mut self, crc: u32) -> Result<(), Error> {
+        self.block_crcs.push(crc);
+        Ok(())
+    }
+}
