@@ -1,3 +1,44 @@
 //! Protocol-neutral services over the log: topics, partitions, producers, retention.
+//!
+//! Protocols hold a [`Broker`]: they propose through it and read through it, and know nothing of
+//! files. Inside, one [`Owner`](owner::Owner) per node decides and applies; what protocols read is
+//! applied state in [`Shared`]. Rules (metadata, producers, epochs, retention) are plain state
+//! machines without I/O, clocks or randomness.
+//!
+//! Invariants:
+//! - **I1** nothing is visible to a reader, and no change is confirmed, before its sync.
+//! - **I2** apply looks at nothing but state and entry, so a replay ends where the first run did.
+//! - **I3** decisions read the pending overlay over applied state, readers applied state only.
+//! - **I4** an offset that a reader saw or a reply named never stands for other bytes.
+//!
+//! Threads (in [`shell`]): owner, writer, syncer, background; [`ReadPool`] waits for the device.
 
+mod broker;
+mod error;
+mod inbox;
+pub mod leader_epoch;
+pub mod metadata;
+mod offsets;
+mod open;
+pub mod owner;
+mod partition;
+mod partition_row;
+pub mod producer;
+mod read_pool;
+pub mod retention;
+mod shared;
+pub mod shell;
+mod stamp;
+mod stored;
+mod topic;
 pub mod topic_config;
+
+pub use broker::{Broker, BrokerParts, NodeInfo};
+pub use error::{AppendError, FetchError, Stopped, TrimError};
+pub use inbox::Inbox;
+pub use offsets::{Found, OffsetQuery};
+pub use open::{Machines, NodeConfig, open};
+pub use partition::{Partition, Waiter};
+pub use read_pool::ReadPool;
+pub use shared::Shared;
+pub use topic::Topic;

@@ -51,3 +51,17 @@ pub(crate) mod partition_ids {
         Ok(numbers.into_iter().map(PartitionId).collect())
     }
 }
+
+/// An offset as its number.
+pub(crate) mod offset {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use types::Offset;
+
+    pub(crate) fn serialize<S: Serializer>(offset: &Offset, to: S) -> Result<S::Ok, S::Error> {
+        offset.0.serialize(to)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Offset, D::Error> {
+        i64::deserialize(from).map(Offset)
+    }
+}

@@ -1,5 +1,7 @@
 //! Why a setting of a topic is refused.
 
+use std::fmt;
+
 use thiserror::Error;
 use types::ErrorKind;
 
@@ -90,4 +92,10 @@ pub struct ConfigWarning {
     pub name: &'static str,
     /// Why nothing follows.
     pub reason: &'static str,
+}
+
+impl fmt::Display for ConfigWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has no effect: {}", self.name, self.reason)
+    }
 }

@@ -1,0 +1,289 @@
+//! The handle that protocols hold.
+
+use std::sync::Arc;
+
+use log::read::{Batches, Mode, Outcome, Reader, Want};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use types::{Clock, Offset, ProducerId};
+
+use crate::error::{FetchError, Stopped, TrimError};
+use crate::inbox::Inbox;
+use crate::metadata::{
+    AlterConfigError, AlterConfigRequest, CreatePartitionsError, CreatePartitionsRequest,
+    CreateTopicError, CreateTopicRequest, DeleteTopicError, TopicRef,
+};
+use crate::owner::{AppendPart, AppendProposal, AppendResults, Proposal, Reply, TopicMade};
+use crate::partition::Partition;
+use crate::read_pool::ReadPool;
+use crate::shared::Shared;
+use crate::topic_config::BrokerDefaults;
+
+/// The broker, as a protocol sees it. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Broker {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    shared: Arc<Shared>,
+    inbox: Arc<Inbox>,
+    reader: Arc<Reader>,
+    pool: ReadPool,
+    log: Arc<log::CommitLog>,
+    clock: Arc<dyn Clock>,
+    admission: Arc<Semaphore>,
+    admission_units: u32,
+    info: NodeInfo,
+}
+
+/// What is the same for the whole life of a node.
+#[derive(Clone, Debug)]
+pub struct NodeInfo {
+    /// The node's id in the Kafka protocol.
+    pub node_id: i32,
+    /// The cluster's id.
+    pub cluster_id: String,
+    /// Defaults of topics.
+    pub defaults: BrokerDefaults,
+    /// Partitions of a topic that is created without saying how many.
+    pub partitions_default: i32,
+    /// Whether topics are created when they are first used.
+    pub auto_create: bool,
+    /// Whether topics may be deleted.
+    pub delete_enabled: bool,
+}
+
+/// Bytes that one unit of admission stands for.
+const ADMISSION_UNIT_BYTES: usize = 1024;
+
+/// What a [`Broker`] is made of.
+#[derive(Debug)]
+pub struct BrokerParts {
+    /// The readers' view.
+    pub shared: Arc<Shared>,
+    /// The way to the owner.
+    pub inbox: Arc<Inbox>,
+    /// Reads partitions.
+    pub reader: Arc<Reader>,
+    /// The log.
+    pub log: Arc<log::CommitLog>,
+    /// The clocks.
+    pub clock: Arc<dyn Clock>,
+    /// Bytes of requests that may be under way at once.
+    pub admission_bytes: usize,
+    /// What does not change.
+    pub info: NodeInfo,
+    /// Threads that wait for the device.
+    pub pool: ReadPool,
+}
+
+impl Broker {
+    /// A handle to the machines behind `parts`.
+    #[must_use]
+    pub fn new(parts: BrokerParts) -> Self {
+        let units = (parts.admission_bytes / ADMISSION_UNIT_BYTES).max(1);
+        let admission_units = u32::try_from(units).unwrap_or(u32::MAX);
+        let inner = Inner {
+            shared: parts.shared,
+            inbox: parts.inbox,
+            reader: parts.reader,
+            pool: parts.pool,
+            log: parts.log,
+            clock: parts.clock,
+            admission: Arc::new(Semaphore::new(admission_units as usize)),
+            admission_units,
+            info: parts.info,
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Topics and partitions.
+    #[must_use]
+    pub fn shared(&self) -> &Shared {
+        &self.inner.shared
+    }
+
+    /// What does not change.
+    #[must_use]
+    pub fn info(&self) -> &NodeInfo {
+        &self.inner.info
+    }
+
+    /// The clocks.
+    #[must_use]
+    pub fn clock(&self) -> &dyn Clock {
+        self.inner.clock.as_ref()
+    }
+
+    /// The log, for those who report on it.
+    #[must_use]
+    pub fn log(&self) -> &log::CommitLog {
+        &self.inner.log
+    }
+
+    /// Waits until a request of `bytes` fits into the memory budget.
+    pub async fn admit(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        let units = u32::try_from(bytes.div_ceil(ADMISSION_UNIT_BYTES)).unwrap_or(u32::MAX);
+        // One request larger than the budget is let in alone.
+        let units = units.min(self.inner.admission_units);
+        Arc::clone(&self.inner.admission).acquire_many_owned(units).await.ok()
+    }
+
+    /// Proposes batches; the answer comes when all of them are as durable as their topics say.
+    #[must_use]
+    pub fn append(
+        &self,
+        parts: Vec<AppendPart>,
+        permit: Option<OwnedSemaphorePermit>,
+    ) -> oneshot::Receiver<AppendResults> {
+        let (reply, answer) = oneshot::channel();
+        let append = AppendProposal { parts, reply: Some(reply), permit };
+        self.inner.inbox.push(Proposal::Append(append));
+        answer
+    }
+
+    /// Proposes batches that nobody waits for.
+    pub fn append_unanswered(
+        &self,
+        parts: Vec<AppendPart>,
+        permit: Option<OwnedSemaphorePermit>,
+    ) {
+        self.inner.inbox.push(Proposal::Append(AppendProposal { parts, reply: None, permit }));
+    }
+
+    /// Reads whole batches from `from` on: at most `max_bytes`, or one larger batch if
+    /// `at_least_one`. Nothing at the end of the partition.
+    ///
+    /// # Errors
+    /// [`FetchError`].
+    pub async fn read(
+        &self,
+        partition: &Arc<Partition>,
+        from: Offset,
+        max_bytes: usize,
+        at_least_one: bool,
+    ) -> Result<Batches, FetchError> {
+        check_readable(partition, from)?;
+        if from == partition.end() {
+            return Ok(Batches::default());
+        }
+        let want = Want { partition: partition.id, from, max_bytes, at_least_one };
+        let batches = match self.inner.reader.read(&partition.index, want, Mode::Cached)? {
+            Outcome::Batches(batches) => batches,
+            Outcome::NotCached => {
+                let of = Arc::clone(partition);
+                self.run_blocking(move |reader| reader.read(&of.index, want, Mode::Blocking))
+                    .await
+                    .ok_or(FetchError::Closing)?
+                    .map(Outcome::into_batches)?
+            }
+        };
+        // What was trimmed meanwhile may have been punched out while it was read.
+        check_readable(partition, from)?;
+        Ok(batches)
+    }
+
+    /// Runs a read that may wait for the device on a reader thread.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Reader) -> T + Send + 'static,
+    ) -> Option<T> {
+        let reader = Arc::clone(&self.inner.reader);
+        self.inner.pool.run(move || work(&reader)).await.ok()
+    }
+
+    /// Asks for a sync if something of the partition is written and not yet visible.
+    pub fn hurry(&self, partition: &Partition) {
+        if partition.has_pending() {
+            self.inner.log.request_sync();
+        }
+    }
+
+    /// Moves a log start; `None` stands for the end. Gives the new log start.
+    ///
+    /// # Errors
+    /// [`TrimError`].
+    pub async fn trim(
+        &self,
+        partition: &Partition,
+        to: Option<Offset>,
+    ) -> Result<Offset, TrimError> {
+        let partition = partition.id;
+        self.ask(|reply| Proposal::Trim { partition, to, reply }).await?
+    }
+
+    /// Creates a topic.
+    ///
+    /// # Errors
+    /// [`CreateTopicError`].
+    pub async fn create_topic(
+        &self,
+        request: CreateTopicRequest,
+        validate_only: bool,
+    ) -> Result<TopicMade, CreateTopicError> {
+        self.ask(|reply| Proposal::CreateTopic { request, validate_only, reply }).await?
+    }
+
+    /// Deletes a topic.
+    ///
+    /// # Errors
+    /// [`DeleteTopicError`].
+    pub async fn delete_topic(&self, topic: TopicRef) -> Result<(), DeleteTopicError> {
+        self.ask(|reply| Proposal::DeleteTopic { topic, reply }).await?
+    }
+
+    /// Adds partitions to a topic.
+    ///
+    /// # Errors
+    /// [`CreatePartitionsError`].
+    pub async fn create_partitions(
+        &self,
+        request: CreatePartitionsRequest,
+        validate_only: bool,
+    ) -> Result<(), CreatePartitionsError> {
+        self.ask(|reply| Proposal::CreatePartitions { request, validate_only, reply }).await?
+    }
+
+    /// Changes settings of a topic.
+    ///
+    /// # Errors
+    /// [`AlterConfigError`].
+    pub async fn alter_config(
+        &self,
+        request: AlterConfigRequest,
+        validate_only: bool,
+    ) -> Result<(), AlterConfigError> {
+        self.ask(|reply| Proposal::AlterConfig { request, validate_only, reply }).await?
+    }
+
+    /// A producer id that nobody had before.
+    ///
+    /// # Errors
+    /// [`Stopped`].
+    pub async fn producer_id(&self) -> Result<ProducerId, Stopped> {
+        self.ask(|reply| Proposal::ProducerId { reply }).await?
+    }
+
+    async fn ask<T>(&self, proposal: impl FnOnce(Reply<T>) -> Proposal) -> Result<T, Stopped> {
+        let (reply, answer) = oneshot::channel();
+        self.inner.inbox.push(proposal(reply));
+        answer.await.map_err(|_| Stopped)
+    }
+}
+
+/// Whether `from` can be read or waited for.
+///
+/// # Errors
+/// [`FetchError`].
+pub(crate) fn check_readable(partition: &Partition, from: Offset) -> Result<(), FetchError> {
+    if partition.is_deleted() {
+        return Err(FetchError::UnknownPartition);
+    }
+    let (log_start, end) = (partition.log_start(), partition.end());
+    if from < log_start || from > end {
+        let (offset, log_start, end) = (from.0, log_start.0, end.0);
+        return Err(FetchError::OffsetOutOfRange { offset, log_start, end });
+    }
+    Ok(())
+}

@@ -1,0 +1,308 @@
+//! Opening a node: from a data directory to the machines that run it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use disk::Disk;
+use log::background::{Background, JobQueue};
+use log::checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter, Loaded, ReplayPosition};
+use log::file::{Provisioner, Spare, Writer};
+use log::read::Reader;
+use log::recovery::{self, ChainedFile, FoundFiles, Survey};
+use log::{CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine};
+use types::{Clock, FrameNumber, Random, SeededRandom};
+
+use crate::inbox::Inbox;
+use crate::owner::{Applied, Kept, KeptCheckpoint, Loading, Owner, OwnerConfig, OwnerParts};
+use crate::shared::Shared;
+
+/// Settings of a node's storage and owner.
+#[derive(Clone, Debug)]
+pub struct NodeConfig {
+    /// The data directory.
+    pub root: PathBuf,
+    /// Size of a new log file.
+    pub log_file_bytes: u64,
+    /// Memory for the newest frames.
+    pub tail_bytes: u64,
+    /// Memory for indexes of segments.
+    pub extents_bytes: usize,
+    /// Settings of the owner.
+    pub owner: OwnerConfig,
+}
+
+/// What runs a node. Each machine is stepped by a thread, or by a simulation on one.
+#[derive(Debug)]
+pub struct Machines {
+    /// Decides and applies.
+    pub owner: Owner,
+    /// Writes frames.
+    pub writer: WriterMachine,
+    /// Syncs them.
+    pub syncer: SyncerMachine,
+    /// Seals, checkpoints, frees.
+    pub background: Background,
+    /// The way to the owner.
+    pub inbox: Arc<Inbox>,
+    /// The readers' view.
+    pub shared: Arc<Shared>,
+    /// Reads partitions.
+    pub reader: Arc<Reader>,
+    /// The log.
+    pub log: Arc<CommitLog>,
+    /// The way to the background.
+    pub jobs: Arc<JobQueue>,
+    /// Holds the lock of the data directory.
+    pub dir: DataDir,
+}
+
+/// The log as it was found, or made.
+struct Opened {
+    state: Applied,
+    writer: Writer,
+    last: FrameNumber,
+    kept: Kept,
+    next_checkpoint: u64,
+    spares: Vec<Spare>,
+    provisioner: Arc<Provisioner>,
+    clean: bool,
+    damage: Option<String>,
+    ended: Vec<(Arc<log::file::LogFile>, u64)>,
+}
+
+/// Opens the node of a data directory, or makes one.
+///
+/// # Errors
+/// A directory that is in use, of a newer format, or damaged where nothing can be served; and
+/// those of the device.
+pub fn open(
+    config: &NodeConfig,
+    disk: Arc<dyn Disk>,
+    clock: Arc<dyn Clock>,
+    mut random: Box<dyn Random>,
+) -> Result<Machines, Error> {
+    let dir = DataDir::open(Arc::clone(&disk), &config.root, random.as_mut())?;
+    let state = Applied::empty(&dir, config.owner.defaults.clone());
+    let opened = if dir.fresh {
+        create(config, &dir, state, random.as_mut(), clock.as_ref())?
+    } else {
+        recover(config, &dir, state, random.as_mut())?
+    };
+    let log = Arc::new(CommitLog::new(&opened.writer, opened.last, Arc::clone(&clock)));
+    opened.spares.into_iter().for_each(|spare| log.add_spare(spare));
+    if let Some(damage) = &opened.damage {
+        log.poison(damage);
+    }
+    let tail = Arc::new(Tail::new(config.tail_bytes));
+    let reader = Arc::new(Reader::new(Arc::clone(&tail), config.extents_bytes));
+    let (jobs, inbox) = (Arc::new(JobQueue::default()), Arc::new(Inbox::default()));
+    let shared = Arc::clone(opened.state.shared());
+    let owner = Owner::new(OwnerParts {
+        config: config.owner.clone(),
+        clock: Arc::clone(&clock),
+        random: fork(random.as_mut()),
+        log: Arc::clone(&log),
+        jobs: Arc::clone(&jobs),
+        tail,
+        inbox: Arc::clone(&inbox),
+        applied: opened.state,
+        kept: opened.kept,
+        next_checkpoint: opened.next_checkpoint,
+        synced: opened.last,
+        ended: opened.ended,
+        clean: opened.clean,
+    });
+    let background = Background::new(
+        disk,
+        config.root.clone(),
+        Arc::clone(&log),
+        clock,
+        opened.provisioner,
+        Arc::clone(&jobs),
+    );
+    Ok(Machines {
+        owner,
+        writer: WriterMachine::new(Arc::clone(&log), opened.writer),
+        syncer: SyncerMachine::new(Arc::clone(&log)),
+        background,
+        inbox,
+        shared,
+        reader,
+        log,
+        jobs,
+        dir,
+    })
+}
+
+/// A source of its own for a part that must not share one.
+fn fork(random: &mut dyn Random) -> Box<dyn Random> {
+    Box::new(SeededRandom::new(random.next_u64()))
+}
+
+/// Makes the first file and the first checkpoint, then the format file: only with it does the
+/// directory count.
+fn create(
+    config: &NodeConfig,
+    dir: &DataDir,
+    state: Applied,
+    random: &mut dyn Random,
+    clock: &dyn Clock,
+) -> Result<Opened, Error> {
+    let provisioner = Arc::new(Provisioner::new(
+        Arc::clone(&dir.disk),
+        dir.log(),
+        dir.id,
+        config.log_file_bytes,
+        0,
+        0,
+    ));
+    let spare = provisioner.make()?;
+    let first = FrameNumber(1);
+    let writer = Writer::start(Arc::clone(&provisioner), fork(random), spare, None, first)?;
+    let header = CheckpointHeader {
+        number: 1,
+        directory: dir.id,
+        created_ms: clock.now_ms(),
+        replay: ReplayPosition {
+            sequence: writer.file().sequence,
+            epoch: writer.file().epoch,
+            position: 0,
+            frame: first,
+        },
+        proven: FrameNumber(0),
+        shards: Vec::new(),
+    };
+    let mut checkpoint =
+        CheckpointWriter::begin(Arc::clone(&dir.disk), &dir.root, &header, None)?;
+    checkpoint.add(&state.node_row());
+    checkpoint.finish()?;
+    dir.finish()?;
+    let kept = Kept::new(vec![KeptCheckpoint::of(&header)]);
+    let mut state = state;
+    state.adopt_files(&[], writer.file());
+    Ok(Opened {
+        state,
+        writer,
+        last: FrameNumber(0),
+        kept,
+        next_checkpoint: 2,
+        spares: Vec::new(),
+        provisioner,
+        clean: true,
+        damage: None,
+        ended: Vec::new(),
+    })
+}
+
+fn recover(
+    config: &NodeConfig,
+    dir: &DataDir,
+    state: Applied,
+    random: &mut dyn Random,
+) -> Result<Opened, Error> {
+    let loaded = Checkpoint::load_newest(dir.disk.as_ref(), &dir.root)?
+        .ok_or_else(|| no_checkpoint(&dir.root))?;
+    if let Some(damaged) = &loaded.damaged {
+        tracing::error!(error = %damaged, "the newest checkpoint is damaged, the older one serves");
+    }
+    let header = loaded.checkpoint.header.clone();
+    let mut loading = Loading::new(state, &header);
+    for row in loaded.checkpoint.rows() {
+        loading.row(&row?, &dir.root)?;
+    }
+    let mut found = FoundFiles::read(dir.disk.as_ref(), &dir.log(), dir.id)?;
+    let first = (header.replay.sequence, header.replay.epoch);
+    let files = recovery::chain(&found, &dir.log(), first)?;
+    let mut survey = recovery::survey(&files, header.proven)?;
+    recovery::lost_files(&found, &mut survey)?;
+    recovery::replay(&files, &survey, &mut loading)?;
+    let provisioner = Arc::new(Provisioner::new(
+        Arc::clone(&dir.disk),
+        dir.log(),
+        dir.id,
+        config.log_file_bytes,
+        found.last_name,
+        found.last_generation,
+    ));
+    let (writer, last, damage) = match &survey.damage {
+        Some(damage) => {
+            tracing::error!(error = %damage.corruption, "confirmed entries cannot be read");
+            let reason = format!("confirmed entries cannot be read: {}", damage.corruption);
+            (stuck_writer(&files, &survey, &provisioner, random)?, survey.last, Some(reason))
+        }
+        None => {
+            let spare = match found.spares.pop() {
+                Some(spare) => spare,
+                None => provisioner.make()?,
+            };
+            let random = fork(random);
+            let next = recovery::rewrite(
+                &files,
+                &survey,
+                &provisioner,
+                random,
+                spare,
+                &mut loading,
+            )?;
+            (next.writer, next.last, None)
+        }
+    };
+    let clean = loading.clean;
+    let mut state = loading.state;
+    let ended = ended_files(&files, &survey);
+    state.adopt_files(&files, writer.file());
+    if damage.is_none() {
+        state.adopt_orphans(&found, &files, dir, header.number)?;
+    }
+    Ok(Opened {
+        state,
+        writer,
+        last,
+        kept: kept(dir, &loaded)?,
+        next_checkpoint: loaded.next_number,
+        spares: found.spares,
+        provisioner,
+        clean,
+        damage,
+        ended,
+    })
+}
+
+/// The files of the chain and where each ends.
+fn ended_files(
+    files: &[ChainedFile],
+    survey: &Survey,
+) -> Vec<(Arc<log::file::LogFile>, u64)> {
+    let end = |chained: &ChainedFile| chained.end.unwrap_or(survey.proven_end);
+    files.iter().map(|chained| (Arc::clone(&chained.file), end(chained))).collect()
+}
+
+/// A writer for a log that is stopped before it begins.
+fn stuck_writer(
+    files: &[ChainedFile],
+    survey: &Survey,
+    provisioner: &Arc<Provisioner>,
+    random: &mut dyn Random,
+) -> Result<Writer, Error> {
+    let last = files.last().ok_or(Error::Full)?;
+    let (provisioner, file) = (Arc::clone(provisioner), Arc::clone(&last.file));
+    Ok(Writer::resume(provisioner, fork(random), file, survey.end, survey.last.next()))
+}
+
+/// The checkpoints that are kept: the loaded one and the good one before it.
+fn kept(dir: &DataDir, loaded: &Loaded) -> Result<Kept, Error> {
+    let number = loaded.checkpoint.number();
+    let before = Checkpoint::load_before(dir.disk.as_ref(), &dir.root, number)?;
+    let both = before.iter().chain([&loaded.checkpoint]);
+    Ok(Kept::new(both.map(|c| KeptCheckpoint::of(&c.header)).collect()))
+}
+
+fn no_checkpoint(root: &Path) -> Error {
+    Error::Corrupt(log::Corruption {
+        path: root.join("checkpoints"),
+        position: 0,
+        what: "checkpoints",
+        expected: "one or two".to_owned(),
+        found: "none".to_owned(),
+    })
+}

@@ -1,0 +1,70 @@
+//! The last entry of a life, and the answers when there will be no more.
+
+use std::sync::Arc;
+
+use log::Kind;
+
+use super::flight::{Effect, Then, send};
+use super::proposal::{Proposal, Reply};
+use super::state::SHARED_SHARD;
+use super::{Draft, Owner};
+use crate::error::Stopped;
+use crate::metadata::{
+    AlterConfigError, CreatePartitionsError, CreateTopicError, DeleteTopicError,
+};
+
+impl Owner {
+    /// Begins to stop: nothing more is taken, and a checkpoint is written first.
+    pub(super) fn begin_stop(&mut self, reply: Reply<Result<(), Stopped>>) {
+        for append in std::mem::take(&mut self.deferred) {
+            append.refuse();
+        }
+        self.want_checkpoint();
+        self.stopping = Some(reply);
+    }
+
+    /// Decides the clean stop once the checkpoint is written: when its reply comes, everything
+    /// before it is synced.
+    pub(super) fn advance_stop(&mut self) {
+        if !self.is_checkpoint_idle() {
+            return;
+        }
+        let Some(reply) = self.stopping.take() else { return };
+        let stamp = self.stamp();
+        let draft = Draft::new(SHARED_SHARD, Kind::CleanStop, stamp, bytes::Bytes::new());
+        let index = self.propose(draft, Effect::CleanStop);
+        let tell = move |done| send(Some(reply), done);
+        self.on_synced.push(index, Then::Tell(Box::new(tell)));
+    }
+
+    /// The log that this owner writes to.
+    #[must_use]
+    pub const fn log(&self) -> &Arc<log::CommitLog> {
+        &self.log
+    }
+}
+
+impl Proposal {
+    /// Answers that the node takes no more changes.
+    pub(super) fn refuse(self) {
+        match self {
+            Self::Append(append) => append.refuse(),
+            Self::Trim { reply, .. } => send(Some(reply), Err(Stopped.into())),
+            Self::CreateTopic { reply, .. } => {
+                send(Some(reply), Err(CreateTopicError::Stopped(Stopped)));
+            }
+            Self::DeleteTopic { reply, .. } => {
+                send(Some(reply), Err(DeleteTopicError::Stopped(Stopped)));
+            }
+            Self::CreatePartitions { reply, .. } => {
+                send(Some(reply), Err(CreatePartitionsError::Stopped(Stopped)));
+            }
+            Self::AlterConfig { reply, .. } => {
+                send(Some(reply), Err(AlterConfigError::Stopped(Stopped)));
+            }
+            Self::ProducerId { reply } => send(Some(reply), Err(Stopped)),
+            Self::Stop { reply } => send(Some(reply), Err(Stopped)),
+            Self::Job(_) => {}
+        }
+    }
+}

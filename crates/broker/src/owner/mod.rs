@@ -1,0 +1,434 @@
+//! The owner: the one loop that decides and applies (ARCHITECTURE.md tells its place).
+//!
+//! It is a step machine without a thread: [`Owner::step`] takes what waits, decides it, hands the
+//! entries to the log, applies what is synced, and answers. What is decided and not yet applied is
+//! the pending overlay; decisions read overlay over state, readers see applied state only.
+
+mod append;
+mod apply;
+mod checkpoint;
+mod flight;
+mod lifecycle;
+mod metadata;
+mod proposal;
+mod replay;
+mod space;
+pub(crate) mod state;
+mod trim;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use disk::Disk;
+use log::background::JobQueue;
+use log::file::LogFile;
+use log::frame::Frame;
+use log::{CommitLog, EntryHeader, Kind, LogEvent, Origin, Payload, Queued, Tail};
+use types::limits::{OWNER_APPLY_MAX, OWNER_STEP_MAX};
+use types::{Clock, FrameNumber, LogIndex, Offset, PartitionId, Random, ShardId, Term};
+
+use self::apply::Place;
+use self::checkpoint::CheckpointRun;
+use self::flight::{Effect, InFlight, Waiting};
+use self::space::Freed;
+use self::state::{Partitions, SHARED_SHARD, Storage};
+use crate::error::Stopped;
+use crate::inbox::Inbox;
+use crate::metadata::{Metadata, MetadataOverlay};
+use crate::shared::Shared;
+use crate::stamp::Stamp;
+use crate::topic_config::BrokerDefaults;
+
+pub use self::proposal::{
+    AppendPart, AppendProposal, AppendResults, Appended, Proposal, Reply, TopicMade,
+};
+pub(crate) use self::checkpoint::{Kept, KeptCheckpoint};
+pub(crate) use self::replay::Loading;
+
+/// On a single node there is one term.
+const TERM: Term = Term(1);
+
+/// Settings of the owner.
+#[derive(Clone, Debug)]
+pub struct OwnerConfig {
+    /// Defaults of topics.
+    pub defaults: BrokerDefaults,
+    /// How often retention is judged.
+    pub retention_check: Duration,
+    /// After how long a producer that sends nothing is forgotten.
+    pub producer_expiration_ms: i64,
+    /// The largest entry that a log file takes.
+    pub entry_bytes_max: usize,
+    /// Unsealed log at which producers wait.
+    pub unsealed_bytes_max: u64,
+    /// Log after which a checkpoint is written.
+    pub checkpoint_bytes: u64,
+    /// The node's id in the Kafka protocol.
+    pub node_id: i32,
+    /// Partitions of a topic that is created without saying how many.
+    pub partitions_default: i32,
+}
+
+/// State that entries change: the same after a replay as it was.
+#[derive(Debug)]
+pub(crate) struct Applied {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) root: PathBuf,
+    pub(crate) defaults: BrokerDefaults,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) metadata: Metadata,
+    pub(crate) partitions: Partitions,
+    pub(crate) storage: Storage,
+    /// Dead files and segments that a kept checkpoint may still need.
+    pub(crate) freed: Freed,
+    /// Id of the data directory.
+    pub(crate) directory: [u8; 16],
+    /// The last entry applied, by shard.
+    pub(crate) index: [LogIndex; 2],
+    /// The last stamp applied.
+    pub(crate) stamp_ms: i64,
+}
+
+/// A written frame that is being applied.
+#[derive(Debug)]
+struct WrittenFrame {
+    frame: Frame,
+    file: Arc<LogFile>,
+    /// Entries that are applied.
+    applied: usize,
+}
+
+/// The owner of a node's shards.
+#[derive(Debug)]
+pub struct Owner {
+    config: OwnerConfig,
+    clock: Arc<dyn Clock>,
+    random: Box<dyn Random>,
+    log: Arc<CommitLog>,
+    jobs: Arc<JobQueue>,
+    tail: Arc<Tail>,
+    inbox: Arc<Inbox>,
+    applied: Applied,
+    stamp: Stamp,
+    /// Decided topics, names and ids that are not applied.
+    overlay: MetadataOverlay,
+    /// The next index to decide, by shard.
+    next_index: [LogIndex; 2],
+    in_flight: [VecDeque<InFlight>; 2],
+    /// Log space set aside for what is in flight and not written.
+    reserved_bytes: u64,
+    /// Log space that data may still take in this step.
+    room_bytes: u64,
+    on_written: Waiting,
+    on_synced: Waiting,
+    proposals: VecDeque<Proposal>,
+    /// Appends that wait for log space.
+    deferred: VecDeque<AppendProposal>,
+    outbox: Vec<Queued>,
+    frames: VecDeque<WrittenFrame>,
+    synced: FrameNumber,
+    /// Producer ids that may be given, and the entry that says so.
+    producer_ids: std::ops::Range<i64>,
+    producer_ids_index: LogIndex,
+    /// Who waits for the clean stop, until it is decided.
+    stopping: Option<Reply<Result<(), Stopped>>>,
+    checkpoint: CheckpointRun,
+    upkeep: trim::Upkeep,
+    ended: VecDeque<(Arc<LogFile>, u64)>,
+    stopped: bool,
+}
+
+/// What an owner is made of.
+#[derive(Debug)]
+pub(crate) struct OwnerParts {
+    pub(crate) config: OwnerConfig,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) random: Box<dyn Random>,
+    pub(crate) log: Arc<CommitLog>,
+    pub(crate) jobs: Arc<JobQueue>,
+    pub(crate) tail: Arc<Tail>,
+    pub(crate) inbox: Arc<Inbox>,
+    pub(crate) applied: Applied,
+    pub(crate) kept: Kept,
+    pub(crate) next_checkpoint: u64,
+    pub(crate) synced: FrameNumber,
+    /// Files that end, oldest first.
+    pub(crate) ended: Vec<(Arc<LogFile>, u64)>,
+    /// The last life stopped in order.
+    pub(crate) clean: bool,
+}
+
+impl Owner {
+    pub(crate) fn new(parts: OwnerParts) -> Self {
+        let now = parts.clock.monotonic();
+        let stamp = Stamp::new(parts.applied.stamp_ms, parts.clock.now_ms(), now);
+        let ids = parts.applied.metadata.next_producer_id();
+        let mut owner = Self {
+            config: parts.config,
+            clock: parts.clock,
+            random: parts.random,
+            log: parts.log,
+            jobs: parts.jobs,
+            tail: parts.tail,
+            inbox: parts.inbox,
+            next_index: parts.applied.index.map(LogIndex::next),
+            applied: parts.applied,
+            stamp,
+            overlay: MetadataOverlay::default(),
+            in_flight: Default::default(),
+            reserved_bytes: 0,
+            room_bytes: 0,
+            on_written: Waiting::default(),
+            on_synced: Waiting::default(),
+            proposals: VecDeque::new(),
+            deferred: VecDeque::new(),
+            outbox: Vec::new(),
+            frames: VecDeque::new(),
+            synced: parts.synced,
+            producer_ids: ids..ids,
+            producer_ids_index: LogIndex(0),
+            stopping: None,
+            checkpoint: CheckpointRun::new(parts.kept, parts.next_checkpoint, now),
+            upkeep: trim::Upkeep::new(now),
+            ended: parts.ended.into(),
+            stopped: false,
+        };
+        owner.begin_life(parts.clean);
+        owner
+    }
+
+    /// Takes what waits and does it. False when there was nothing.
+    pub fn step(&mut self) -> bool {
+        let mut worked = self.take_log_events();
+        if self.stopped {
+            return self.refuse_all() || worked;
+        }
+        worked |= self.apply_synced();
+        self.inbox.take(OWNER_STEP_MAX, &mut self.proposals);
+        worked |= !self.proposals.is_empty();
+        self.measure_room();
+        self.retry_deferred();
+        while let Some(proposal) = self.proposals.pop_front() {
+            self.decide(proposal);
+        }
+        self.upkeep();
+        self.advance_checkpoint();
+        self.advance_stop();
+        if !self.outbox.is_empty() {
+            self.log.append(self.outbox.drain(..));
+        }
+        worked
+    }
+
+    /// The readers' view.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<Shared> {
+        &self.applied.shared
+    }
+
+    /// When the owner wants to be stepped though nothing arrives.
+    #[must_use]
+    pub fn next_wake(&self) -> Duration {
+        self.upkeep.next_wake(self.clock.monotonic())
+    }
+
+    fn decide(&mut self, proposal: Proposal) {
+        match proposal {
+            Proposal::Append(append) => self.decide_append(append),
+            Proposal::Trim { partition, to, reply } => self.decide_trim(partition, to, reply),
+            Proposal::CreateTopic { request, validate_only, reply } => {
+                self.decide_create_topic(&request, validate_only, reply);
+            }
+            Proposal::DeleteTopic { topic, reply } => self.decide_delete_topic(&topic, reply),
+            Proposal::CreatePartitions { request, validate_only, reply } => {
+                self.decide_create_partitions(&request, validate_only, reply);
+            }
+            Proposal::AlterConfig { request, validate_only, reply } => {
+                self.decide_alter_config(&request, validate_only, reply);
+            }
+            Proposal::ProducerId { reply } => self.decide_producer_id(reply),
+            Proposal::Job(done) => self.job_done(done),
+            Proposal::Stop { reply } => self.begin_stop(reply),
+        }
+    }
+
+    fn stamp(&mut self) -> i64 {
+        self.stamp.next(self.clock.now_ms(), self.clock.monotonic())
+    }
+
+    /// Gives an entry its index and puts it into the outbox.
+    fn propose(&mut self, draft: Draft, effect: Effect) -> LogIndex {
+        let shard = usize::from(draft.shard.0);
+        let index = self.next_index[shard];
+        self.next_index[shard] = index.next();
+        let header = EntryHeader {
+            shard: draft.shard,
+            kind: draft.kind,
+            origin: draft.origin,
+            partition: draft.partition,
+            term: TERM,
+            index,
+            base_offset: draft.base_offset,
+            count: draft.count,
+            append_time_ms: draft.append_time_ms,
+            max_timestamp_ms: draft.max_timestamp_ms,
+        };
+        let reserved_bytes = space::reservation(draft.payload.len());
+        self.reserved_bytes += reserved_bytes;
+        self.room_bytes = self.room_bytes.saturating_sub(reserved_bytes);
+        self.in_flight[shard].push_back(InFlight { index, effect, reserved_bytes });
+        let entry = log::Entry { header, payload: draft.payload };
+        self.outbox.push(Queued { entry, sync_within: draft.sync_within });
+        index
+    }
+
+    /// Takes what writer and syncer did.
+    fn take_log_events(&mut self) -> bool {
+        if !self.stopped && self.log.poisoned().is_some() {
+            self.stop();
+        }
+        let (events, synced) = self.log.take_events();
+        let moved = synced > self.synced || !events.is_empty();
+        self.synced = synced;
+        for event in events {
+            match event {
+                LogEvent::Written { frame, file } => self.frame_written(frame, file),
+                LogEvent::Ended { file, end } => self.file_ended(file, end),
+            }
+        }
+        moved
+    }
+
+    fn frame_written(&mut self, frame: Frame, file: Arc<LogFile>) {
+        let shared = frame.entries.iter().rfind(|e| e.header.shard == SHARED_SHARD);
+        let reached = shared.map(|e| e.header.index);
+        self.applied.storage.file(&file);
+        self.frames.push_back(WrittenFrame { frame, file, applied: 0 });
+        if let Some(reached) = reached {
+            self.on_written.reach(reached);
+        }
+    }
+
+    /// Applies what is synced, at most so many entries that the step stays short.
+    fn apply_synced(&mut self) -> bool {
+        let mut left = OWNER_APPLY_MAX;
+        let mut worked = false;
+        while left > 0 {
+            let synced = self.synced;
+            let Some(mut next) = self.frames.pop_front_if(|f| f.frame.number <= synced) else {
+                break;
+            };
+            worked = true;
+            if next.applied == 0 {
+                // The tail is filled before the index names what is in it.
+                self.tail.push(next.frame.clone());
+            }
+            left = self.apply_entries(&mut next, left);
+            if next.applied < next.frame.entries.len() {
+                self.frames.push_front(next);
+            }
+        }
+        self.on_synced.reach(self.applied.index[1]);
+        if self.frames.is_empty() {
+            self.seal_ended();
+        }
+        worked
+    }
+
+    fn apply_entries(&mut self, written: &mut WrittenFrame, most: usize) -> usize {
+        let from = written.applied;
+        let to = written.frame.entries.len().min(from + most);
+        for entry in &written.frame.entries[from..to] {
+            let shard = usize::from(entry.header.shard.0);
+            let Some(flight) = self.in_flight[shard].pop_front() else {
+                // PANIC: an entry that nobody decided would make state and log differ.
+                panic!("entry {:?} was written but not decided", entry.header);
+            };
+            assert_eq!(flight.index, entry.header.index, "entries are applied in order");
+            self.reserved_bytes -= flight.reserved_bytes;
+            let place = Place {
+                file: &written.file,
+                position: entry.position,
+                bytes: entry.payload_bytes,
+            };
+            self.overlay_applied(&flight.effect);
+            if let Err(error) = self.applied.apply(&entry.header, place, flight.effect) {
+                self.log.poison(&format!("a decided entry cannot be applied: {error}"));
+                self.stop();
+            }
+            self.applied.index[shard] = entry.header.index;
+            self.applied.stamp_ms = entry.header.append_time_ms;
+        }
+        written.applied = to;
+        most - (to - from)
+    }
+
+    fn overlay_applied(&mut self, effect: &Effect) {
+        if let Effect::Metadata(entry) = effect {
+            self.overlay.applied(entry);
+        }
+    }
+
+    /// After a failure of the storage: what is decided and not applied never will be.
+    fn stop(&mut self) {
+        if self.stopped {
+            return;
+        }
+        self.stopped = true;
+        self.outbox.clear();
+        self.overlay = MetadataOverlay::default();
+        for partition in self.applied.partitions.values_mut() {
+            partition.producers.drop_pending();
+        }
+        self.on_written.stop();
+        self.on_synced.stop();
+        for append in self.deferred.drain(..) {
+            append.refuse();
+        }
+    }
+
+    fn refuse_all(&mut self) -> bool {
+        self.inbox.take(OWNER_STEP_MAX, &mut self.proposals);
+        let worked = !self.proposals.is_empty();
+        while let Some(proposal) = self.proposals.pop_front() {
+            proposal.refuse();
+        }
+        worked
+    }
+}
+
+/// An entry without its index.
+#[derive(Debug)]
+struct Draft {
+    shard: ShardId,
+    kind: Kind,
+    origin: Origin,
+    partition: PartitionId,
+    base_offset: Offset,
+    count: u32,
+    append_time_ms: i64,
+    max_timestamp_ms: i64,
+    payload: Payload,
+    sync_within: Duration,
+}
+
+impl Draft {
+    /// An entry about no partition, to be synced at once.
+    fn new(shard: ShardId, kind: Kind, append_time_ms: i64, payload: Bytes) -> Self {
+        Self {
+            shard,
+            kind,
+            origin: Origin::Internal,
+            partition: PartitionId(0),
+            base_offset: Offset::ZERO,
+            count: 0,
+            append_time_ms,
+            max_timestamp_ms: -1,
+            payload: Payload::from_body(payload),
+            sync_within: Duration::ZERO,
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Files and segments: which are sealed, dropped and freed, and when.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use log::Kind;
+use log::background::{Done, Job};
+use log::file::LogFile;
+use log::recovery::{ChainedFile, FoundFiles};
+use log::segment::{FooterFile, Segment, SegmentInfo, SwapEntry};
+use log::{DataDir, Error};
+use types::limits::BLOCK_BYTES;
+use types::{FileSequence, LogIndex, SegmentId};
+
+use super::checkpoint::Kept;
+use super::flight::Effect;
+use super::state::{NODE_SHARD, SHARED_SHARD};
+use super::{Applied, Draft, Owner};
+
+/// Log space that an entry may take: its own frame, padded.
+pub(super) const fn reservation(payload_bytes: usize) -> u64 {
+    (payload_bytes as u64).next_multiple_of(BLOCK_BYTES) + 2 * BLOCK_BYTES
+}
+
+/// What is dead and waits until no kept checkpoint needs it (I5 of the log).
+#[derive(Debug, Default)]
+pub(crate) struct Freed {
+    /// Log files whose entries are all dead.
+    files: Vec<Arc<LogFile>>,
+    /// Segments that were dropped, with the entry that said so.
+    segments: Vec<(Arc<Segment>, LogIndex)>,
+    /// Segments with dead runs to punch out, with the last trim that made them.
+    punchable: BTreeMap<SegmentId, LogIndex>,
+    /// What the last life left behind, with the newest checkpoint of then.
+    orphans: Vec<Orphan>,
+    orphaned_at: u64,
+}
+
+/// Something on the disk that the state does not know.
+#[derive(Debug)]
+enum Orphan {
+    File(Arc<LogFile>),
+    Footer(SegmentId),
+}
+
+impl Freed {
+    /// Whether a checkpoint would set something free.
+    pub(super) fn is_waiting(&self) -> bool {
+        !(self.files.is_empty()
+            && self.segments.is_empty()
+            && self.punchable.is_empty()
+            && self.orphans.is_empty())
+    }
+
+    pub(super) fn add_file(&mut self, file: Arc<LogFile>) {
+        self.files.push(file);
+    }
+
+    pub(super) fn add_segment(&mut self, segment: Arc<Segment>, index: LogIndex) {
+        self.punchable.remove(&segment.id());
+        self.segments.push((segment, index));
+    }
+
+    pub(super) fn add_punchable(&mut self, segment: SegmentId, index: LogIndex) {
+        self.punchable.insert(segment, index);
+    }
+
+    /// Takes what no kept checkpoint needs: jobs, and segments to punch.
+    fn release(&mut self, kept: &Kept) -> (Vec<Job>, Vec<SegmentId>) {
+        let files = self.files.extract_if(.., |file| kept.is_past_file(file.sequence));
+        let mut jobs: Vec<_> = files.map(Job::Recycle).collect();
+        let segments = self.segments.extract_if(.., |(_, index)| kept.is_past(NODE_SHARD, *index));
+        jobs.extend(segments.map(|(segment, _)| Job::Remove(segment)));
+        if kept.is_past_checkpoint(self.orphaned_at) {
+            jobs.extend(self.orphans.drain(..).map(|orphan| match orphan {
+                Orphan::File(file) => Job::Recycle(file),
+                Orphan::Footer(id) => Job::RemoveFooter(id),
+            }));
+        }
+        let ready = |_: &SegmentId, index: &mut LogIndex| kept.is_past(SHARED_SHARD, *index);
+        let punch = self.punchable.extract_if(.., ready).map(|(id, _)| id).collect();
+        (jobs, punch)
+    }
+}
+
+impl Owner {
+    /// Log that is not sealed.
+    pub(super) fn unsealed_bytes(&self) -> u64 {
+        let files = self.applied.storage.files.values();
+        files.map(|state| state.end.unwrap_or(state.file.file_bytes)).sum()
+    }
+
+    /// A file takes no more frames. It is sealed once they are all applied.
+    pub(super) fn file_ended(&mut self, file: Arc<LogFile>, end: u64) {
+        self.log_bytes_written(end);
+        self.ended.push_back((file, end));
+    }
+
+    /// Notes which files ended, and begins to seal the oldest one.
+    pub(super) fn seal_ended(&mut self) {
+        while let Some((file, end)) = self.ended.pop_front() {
+            self.applied.storage.file(&file).end = Some(end);
+        }
+        self.seal_next();
+    }
+
+    /// Files are sealed one after the other, so that sealed and unsealed parts of a partition
+    /// never mix and replay starts at the oldest unsealed file.
+    fn seal_next(&mut self) {
+        while let Some((sequence, state)) = self.applied.storage.files.first_key_value() {
+            let (sequence, Some(end)) = (*sequence, state.end) else { return };
+            if state.sealing {
+                return;
+            }
+            if state.live_batches > 0 {
+                let file = Arc::clone(&state.file);
+                return self.begin_seal(sequence, file, end);
+            }
+            if let Some(state) = self.applied.storage.files.remove(&sequence) {
+                self.applied.freed.add_file(state.file);
+            }
+        }
+    }
+
+    fn begin_seal(&mut self, sequence: FileSequence, file: Arc<LogFile>, end: u64) {
+        let created_ms = self.stamp();
+        if let Some(state) = self.applied.storage.files.get_mut(&sequence) {
+            state.sealing = true;
+        }
+        let id = self.applied.storage.next_segment;
+        self.applied.storage.next_segment = SegmentId(id.0 + 1);
+        self.jobs.push(Job::Seal { id, file, end, created_ms });
+    }
+
+    pub(super) fn job_done(&mut self, done: Done) {
+        match done {
+            Done::Sealed(info) => self.decide_sealed(info),
+            Done::SealFailed(file) => self.upkeep.seal_failed(file),
+            Done::Checkpointed(number) => {
+                self.checkpoint_done(number);
+                self.release();
+            }
+            Done::CheckpointFailed => self.checkpoint_failed(),
+        }
+    }
+
+    /// Lets a file whose sealing failed be tried again.
+    pub(super) fn retry_seal(&mut self, file: FileSequence) {
+        if let Some(state) = self.applied.storage.files.get_mut(&file) {
+            state.sealing = false;
+        }
+        self.seal_next();
+    }
+
+    fn decide_sealed(&mut self, info: SegmentInfo) {
+        self.decide_swap(SwapEntry::Sealed(info));
+    }
+
+    fn decide_swap(&mut self, swap: SwapEntry) {
+        let stamp = self.stamp();
+        let draft = Draft::new(NODE_SHARD, Kind::Swap, stamp, swap.encode().into());
+        self.propose(draft, Effect::Swap(swap));
+    }
+
+    /// Decides that segments without live records are dropped.
+    pub(super) fn drop_dead_segments(&mut self) {
+        let mut dead = Vec::new();
+        for (id, state) in &mut self.applied.storage.segments {
+            if state.live_rows == 0 && !state.dropping {
+                state.dropping = true;
+                dead.push(*id);
+            }
+        }
+        if !dead.is_empty() {
+            self.decide_swap(SwapEntry::Dropped(dead));
+        }
+    }
+
+    /// Frees what no kept checkpoint needs.
+    fn release(&mut self) {
+        let (jobs, punch) = self.applied.freed.release(self.checkpoint.kept());
+        jobs.into_iter().for_each(|job| self.jobs.push(job));
+        for id in punch {
+            let Some(state) = self.applied.storage.segments.get(&id) else { continue };
+            let segment = Arc::clone(&state.segment);
+            let log_starts = self.log_starts(&segment);
+            self.jobs.push(Job::Punch { segment, log_starts });
+        }
+    }
+
+    /// The log start of each partition of a segment; one that is gone has none of it left.
+    fn log_starts(&self, segment: &Segment) -> Vec<(types::PartitionId, types::Offset)> {
+        let rows = segment.info().rows.iter().map(|row| row.partition);
+        rows.map(|id| {
+            let state = self.applied.partitions.get(&id);
+            let start = state.map(|s| s.shared.log_start());
+            (id, start.unwrap_or(types::Offset(i64::MAX)))
+        })
+        .collect()
+    }
+}
+
+impl Applied {
+    /// Counts the files of the log that no segment covers.
+    pub(crate) fn adopt_files(&mut self, files: &[ChainedFile], current: &Arc<LogFile>) {
+        let sealed: BTreeSet<_> =
+            self.storage.segments.values().map(|s| s.segment.info().data.sequence).collect();
+        let chained = files.iter().map(|chained| &chained.file).chain([current]);
+        for file in chained.filter(|file| !sealed.contains(&file.sequence)) {
+            self.storage.file(file);
+        }
+    }
+
+    /// Finds what the last life left behind: files that are neither in the log nor of a segment,
+    /// and footers of no segment. Until two more checkpoints are written an older one may still
+    /// want them.
+    pub(crate) fn adopt_orphans(
+        &mut self,
+        found: &FoundFiles,
+        files: &[ChainedFile],
+        dir: &DataDir,
+        checkpoint: u64,
+    ) -> Result<(), Error> {
+        let mut needed: BTreeSet<_> =
+            files.iter().map(|chained| (chained.file.sequence, chained.file.epoch)).collect();
+        for state in self.storage.segments.values() {
+            let data = &state.segment.info().data;
+            needed.insert((data.sequence, data.epoch));
+        }
+        let known = self.freed.segments.iter().map(|(s, _)| &s.info().data);
+        needed.extend(known.map(|data| (data.sequence, data.epoch)));
+        self.freed.orphaned_at = checkpoint;
+        let orphans = found.unneeded(&needed).into_iter().map(Orphan::File);
+        self.freed.orphans.extend(orphans);
+        for name in dir.disk.list(&dir.segments())? {
+            match FooterFile::from_name(&name) {
+                Some(FooterFile::Whole(id)) if !self.storage.knows(id) => {
+                    self.freed.orphans.push(Orphan::Footer(id));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

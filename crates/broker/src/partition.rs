@@ -1,0 +1,173 @@
+//! The side of a partition that readers see.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use log::index::PartitionIndex;
+use parking_lot::{Mutex, RwLock};
+use tokio::sync::Notify;
+use types::{Offset, PartitionId, TopicId};
+
+use crate::leader_epoch::EpochHistory;
+
+/// Applied state of a partition. The owner alone changes it; readers take what they find.
+///
+/// Always: log start ≤ end ≤ decided end. On one node the end is at once high watermark, last
+/// stable offset and synced offset: nothing is applied before its sync.
+#[derive(Debug)]
+pub struct Partition {
+    /// Its number in the node.
+    pub id: PartitionId,
+    /// The topic it belongs to.
+    pub topic: TopicId,
+    /// Its number in the topic.
+    pub number: i32,
+    pub(crate) index: RwLock<PartitionIndex>,
+    pub(crate) epochs: RwLock<EpochHistory>,
+    log_start: AtomicI64,
+    end: AtomicI64,
+    decided_end: AtomicI64,
+    deleted: AtomicBool,
+    damaged: AtomicBool,
+    waiters: Mutex<Vec<Arc<Waiter>>>,
+}
+
+impl Partition {
+    pub(crate) fn new(id: PartitionId, topic: TopicId, number: i32) -> Self {
+        Self {
+            id,
+            topic,
+            number,
+            index: RwLock::default(),
+            epochs: RwLock::default(),
+            log_start: AtomicI64::new(0),
+            end: AtomicI64::new(0),
+            decided_end: AtomicI64::new(0),
+            deleted: AtomicBool::new(false),
+            damaged: AtomicBool::new(false),
+            waiters: Mutex::default(),
+        }
+    }
+
+    /// The first offset that can be read.
+    #[must_use]
+    pub fn log_start(&self) -> Offset {
+        Offset(self.log_start.load(Ordering::Acquire))
+    }
+
+    /// The offset after the last one that can be read: the high watermark.
+    #[must_use]
+    pub fn end(&self) -> Offset {
+        Offset(self.end.load(Ordering::Acquire))
+    }
+
+    /// Whether something is decided that readers cannot see yet.
+    #[must_use]
+    pub fn has_pending(&self) -> bool {
+        self.decided_end.load(Ordering::Acquire) > self.end.load(Ordering::Acquire)
+    }
+
+    /// Whether its topic is gone.
+    #[must_use]
+    pub fn is_deleted(&self) -> bool {
+        self.deleted.load(Ordering::Acquire)
+    }
+
+    /// Whether confirmed bytes of it are damaged: what is before them can be read, nothing can be
+    /// appended.
+    #[must_use]
+    pub fn is_damaged(&self) -> bool {
+        self.damaged.load(Ordering::Acquire)
+    }
+
+    /// Stored bytes.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.index.read().bytes()
+    }
+
+    pub(crate) fn set_log_start(&self, offset: Offset) {
+        self.log_start.store(offset.0, Ordering::Release);
+    }
+
+    pub(crate) fn set_decided_end(&self, offset: Offset) {
+        self.decided_end.store(offset.0, Ordering::Release);
+    }
+
+    pub(crate) fn set_damaged(&self) {
+        self.damaged.store(true, Ordering::Release);
+    }
+
+    /// Moves the end and wakes readers that waited for `bytes` more.
+    pub(crate) fn set_end(&self, offset: Offset, bytes: u64) {
+        self.end.store(offset.0, Ordering::Release);
+        self.wake(i64::try_from(bytes).unwrap_or(i64::MAX));
+    }
+
+    pub(crate) fn set_deleted(&self) {
+        self.deleted.store(true, Ordering::Release);
+        self.wake(i64::MAX);
+    }
+
+    /// Whether a reader waits at the end.
+    pub(crate) fn has_waiters(&self) -> bool {
+        self.waiters.lock().iter().any(|waiter| !waiter.is_done())
+    }
+
+    /// Registers a reader that waits for more.
+    pub fn wait(&self, waiter: &Arc<Waiter>) {
+        let mut waiters = self.waiters.lock();
+        waiters.retain(|w| !w.is_done());
+        waiters.push(Arc::clone(waiter));
+    }
+
+    fn wake(&self, bytes: i64) {
+        let mut waiters = self.waiters.lock();
+        waiters.retain(|waiter| !waiter.is_done() && !waiter.arrived(bytes));
+    }
+}
+
+/// A reader that waits until enough bytes have arrived in any of its partitions.
+#[derive(Debug)]
+pub struct Waiter {
+    missing: AtomicI64,
+    done: AtomicBool,
+    notify: Notify,
+}
+
+impl Waiter {
+    /// A reader that still wants `missing` bytes.
+    #[must_use]
+    pub fn new(missing: i64) -> Arc<Self> {
+        Arc::new(Self {
+            missing: AtomicI64::new(missing.max(1)),
+            done: AtomicBool::new(false),
+            notify: Notify::new(),
+        })
+    }
+
+    /// Counts bytes that arrived; true when they were enough, and the reader is woken.
+    fn arrived(&self, bytes: i64) -> bool {
+        let before = self.missing.fetch_sub(bytes, Ordering::AcqRel);
+        let enough = before.saturating_sub(bytes) <= 0;
+        if enough {
+            self.done.store(true, Ordering::Release);
+            self.notify.notify_one();
+        }
+        enough
+    }
+
+    fn is_done(&self) -> bool {
+        self.done.load(Ordering::Acquire)
+    }
+
+    /// Waits until enough has arrived.
+    pub async fn wait(&self) {
+        self.notify.notified().await;
+    }
+
+    /// The reader no longer waits.
+    pub fn cancel(&self) {
+        self.done.store(true, Ordering::Release);
+    }
+}

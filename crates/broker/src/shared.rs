@@ -1,0 +1,67 @@
+//! What connections read without asking the owner.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use parking_lot::RwLock;
+use types::{LeaderEpoch, TopicId};
+
+use crate::topic::Topic;
+
+/// The readers' view of the node: topics by name and id. Changed by apply alone.
+#[derive(Debug, Default)]
+pub struct Shared {
+    catalog: RwLock<Catalog>,
+    leader_epoch: AtomicI32,
+}
+
+#[derive(Debug, Default)]
+struct Catalog {
+    by_name: BTreeMap<Arc<str>, Arc<Topic>>,
+    by_id: BTreeMap<TopicId, Arc<Topic>>,
+}
+
+impl Shared {
+    /// The topic of this name.
+    #[must_use]
+    pub fn topic(&self, name: &str) -> Option<Arc<Topic>> {
+        self.catalog.read().by_name.get(name).cloned()
+    }
+
+    /// The topic with this id.
+    #[must_use]
+    pub fn topic_by_id(&self, id: TopicId) -> Option<Arc<Topic>> {
+        self.catalog.read().by_id.get(&id).cloned()
+    }
+
+    /// All topics in the order of their names.
+    #[must_use]
+    pub fn topics(&self) -> Vec<Arc<Topic>> {
+        self.catalog.read().by_name.values().cloned().collect()
+    }
+
+    /// Epoch of every partition's leader.
+    #[must_use]
+    pub fn leader_epoch(&self) -> LeaderEpoch {
+        LeaderEpoch(self.leader_epoch.load(Ordering::Acquire))
+    }
+
+    pub(crate) fn set_leader_epoch(&self, epoch: LeaderEpoch) {
+        self.leader_epoch.store(epoch.0, Ordering::Release);
+    }
+
+    pub(crate) fn put_topic(&self, topic: Arc<Topic>) {
+        let mut catalog = self.catalog.write();
+        catalog.by_name.insert(Arc::clone(&topic.name), Arc::clone(&topic));
+        catalog.by_id.insert(topic.id, topic);
+    }
+
+    pub(crate) fn remove_topic(&self, id: TopicId) {
+        let mut catalog = self.catalog.write();
+        let Some(topic) = catalog.by_id.remove(&id) else { return };
+        if catalog.by_name.get(&topic.name).is_some_and(|named| named.id == id) {
+            catalog.by_name.remove(&topic.name);
+        }
+    }
+}

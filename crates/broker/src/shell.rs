@@ -1,0 +1,153 @@
+//! The threads that drive the machines of a node.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use log::background::{Background, JobQueue};
+use log::{CommitLog, DataDir, Progress, SyncerMachine, WriterMachine};
+use tokio::sync::oneshot;
+use types::limits::STOP_CHECK_MS;
+
+use crate::error::Stopped;
+use crate::inbox::Inbox;
+use crate::open::Machines;
+use crate::owner::{Owner, Proposal};
+
+/// A node whose machines run on threads of their own.
+#[derive(Debug)]
+pub struct Running {
+    inbox: Arc<Inbox>,
+    log: Arc<CommitLog>,
+    jobs: Arc<JobQueue>,
+    stop: Arc<AtomicBool>,
+    owner: JoinHandle<()>,
+    writer: JoinHandle<()>,
+    syncer: JoinHandle<()>,
+    background: JoinHandle<()>,
+    _dir: DataDir,
+}
+
+impl Running {
+    /// Starts the threads.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(machines: Machines) -> std::io::Result<Self> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let Machines { owner, writer, syncer, background, inbox, log, jobs, dir, .. } = machines;
+        Ok(Self {
+            owner: spawn("owner", {
+                let (inbox, stop) = (Arc::clone(&inbox), Arc::clone(&stop));
+                move || run_owner(owner, &inbox, &stop)
+            })?,
+            writer: spawn("writer", {
+                let (log, inbox) = (Arc::clone(&log), Arc::clone(&inbox));
+                move || run_writer(writer, &log, &inbox)
+            })?,
+            syncer: spawn("syncer", {
+                let (log, inbox) = (Arc::clone(&log), Arc::clone(&inbox));
+                move || run_syncer(syncer, &log, &inbox)
+            })?,
+            background: spawn("background", {
+                let (jobs, inbox, stop) =
+                    (Arc::clone(&jobs), Arc::clone(&inbox), Arc::clone(&stop));
+                move || run_background(background, &jobs, &inbox, &stop)
+            })?,
+            inbox,
+            log,
+            jobs,
+            stop,
+            _dir: dir,
+        })
+    }
+
+    /// Stops in order: a checkpoint, the last entry synced and proven, the threads ended.
+    ///
+    /// # Errors
+    /// When the log was stopped by a failure before.
+    pub fn stop(self) -> Result<(), Stopped> {
+        let (reply, answer) = oneshot::channel();
+        self.inbox.push(Proposal::Stop { reply });
+        let stopped = answer.blocking_recv().unwrap_or(Err(Stopped));
+        self.log.close();
+        join(self.writer);
+        join(self.syncer);
+        self.stop.store(true, Ordering::Release);
+        self.inbox.log_moved();
+        self.jobs.wake();
+        join(self.owner);
+        join(self.background);
+        stopped
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is the shell that owns the threads")]
+fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(run)
+}
+
+fn join(thread: JoinHandle<()>) {
+    if thread.join().is_err() {
+        tracing::error!("a thread of the node ended with a panic");
+    }
+}
+
+const CHECK: Duration = Duration::from_millis(STOP_CHECK_MS);
+
+fn run_owner(mut owner: Owner, inbox: &Inbox, stop: &AtomicBool) {
+    while !stop.load(Ordering::Acquire) {
+        if !owner.step() {
+            inbox.wait(owner.next_wake().min(CHECK));
+        }
+    }
+}
+
+fn run_writer(mut writer: WriterMachine, log: &CommitLog, inbox: &Inbox) {
+    loop {
+        match writer.step() {
+            Progress::Worked => inbox.log_moved(),
+            Progress::NoFile => log.wait_for_file(),
+            Progress::Idle(_) if log.is_drained() => return,
+            Progress::Idle(_) => {
+                if log.poisoned().is_some() {
+                    inbox.log_moved();
+                }
+                log.wait_for_writer_work();
+            }
+        }
+    }
+}
+
+fn run_syncer(mut syncer: SyncerMachine, log: &CommitLog, inbox: &Inbox) {
+    loop {
+        match syncer.step() {
+            Progress::Worked => inbox.log_moved(),
+            _ if log.is_drained() => return,
+            _ => {
+                if log.poisoned().is_some() {
+                    inbox.log_moved();
+                }
+                log.wait_for_syncer_work();
+            }
+        }
+    }
+}
+
+fn run_background(
+    mut background: Background,
+    jobs: &JobQueue,
+    inbox: &Inbox,
+    stop: &AtomicBool,
+) {
+    while !stop.load(Ordering::Acquire) {
+        let progress = background.step();
+        for done in background.take_done() {
+            inbox.push(Proposal::Job(done));
+        }
+        if progress != Progress::Worked {
+            jobs.wait(CHECK);
+        }
+    }
+}

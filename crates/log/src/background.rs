@@ -1,0 +1,371 @@
+//! The background: makes spares, seals files, writes checkpoints, frees what is dead. One machine,
+//! one small thing per step, so that the log's own syncs never queue behind it for long.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use disk::Disk;
+use parking_lot::{Condvar, Mutex};
+use types::limits::{JOB_RETRY_MS, SPARES_WANTED};
+use types::{Clock, FileSequence, Offset, PartitionId, SegmentId};
+
+use crate::checkpoint::{CheckpointHeader, CheckpointWriter, Row};
+use crate::commit_log::{CommitLog, Progress, chain};
+use crate::error::Error;
+use crate::file::{LogFile, Provisioner};
+use crate::segment::{self, SealStep, Sealer, Segment, SegmentInfo, dead_ranges};
+
+/// Something to do.
+#[derive(Debug)]
+pub enum Job {
+    /// Make a segment of a log file that ended.
+    Seal {
+        /// Number of the new segment.
+        id: SegmentId,
+        /// The file.
+        file: Arc<LogFile>,
+        /// Where its frames end.
+        end: u64,
+        /// The time to write into the footer.
+        created_ms: i64,
+    },
+    /// Begin a checkpoint; rows and an end follow.
+    CheckpointBegin {
+        /// Its header.
+        header: CheckpointHeader,
+        /// The checkpoint that is kept beside it.
+        previous: Option<u64>,
+    },
+    /// Rows of the checkpoint under way.
+    CheckpointRows(Vec<Row>),
+    /// The checkpoint under way is complete.
+    CheckpointEnd,
+    /// Remove a segment that neither checkpoint knows.
+    Remove(Arc<Segment>),
+    /// Make a spare of a log file that neither checkpoint needs, or remove it.
+    Recycle(Arc<LogFile>),
+    /// Give the blocks of dead runs back.
+    Punch {
+        /// The segment.
+        segment: Arc<Segment>,
+        /// Log start of each of its partitions, as both kept checkpoints have it.
+        log_starts: Vec<(PartitionId, Offset)>,
+    },
+    /// Remove the footer of a segment that neither checkpoint knows.
+    RemoveFooter(SegmentId),
+}
+
+/// What became of a job.
+#[derive(Debug)]
+pub enum Done {
+    /// A footer is written and synced.
+    Sealed(SegmentInfo),
+    /// A file could not be sealed; it stays as it is.
+    SealFailed(FileSequence),
+    /// A checkpoint counts.
+    Checkpointed(u64),
+    /// A checkpoint was not written; the kept ones still count.
+    CheckpointFailed,
+}
+
+/// What the owner hands to the background.
+#[derive(Debug, Default)]
+pub struct JobQueue {
+    jobs: Mutex<VecDeque<Job>>,
+    work: Condvar,
+}
+
+impl JobQueue {
+    /// Adds a job.
+    pub fn push(&self, job: Job) {
+        self.jobs.lock().push_back(job);
+        self.work.notify_one();
+    }
+
+    /// Jobs that wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.jobs.lock().len()
+    }
+
+    /// Whether no job waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Wakes the thread that drives the background.
+    pub fn wake(&self) {
+        let _jobs = self.jobs.lock();
+        self.work.notify_all();
+    }
+
+    /// Waits for a job, at most `timeout`. For the thread that drives the background.
+    pub fn wait(&self, timeout: Duration) {
+        let mut jobs = self.jobs.lock();
+        if jobs.is_empty() {
+            self.work.wait_for(&mut jobs, timeout);
+        }
+    }
+}
+
+/// The background machine.
+#[derive(Debug)]
+pub struct Background {
+    disk: Arc<dyn Disk>,
+    root: PathBuf,
+    log: Arc<CommitLog>,
+    clock: Arc<dyn Clock>,
+    provisioner: Arc<Provisioner>,
+    queue: Arc<JobQueue>,
+    sealer: Option<Sealer>,
+    sealing: FileSequence,
+    checkpoint: Option<CheckpointWriter>,
+    /// Jobs that wait for readers to leave.
+    held: VecDeque<Job>,
+    retry_spare: Duration,
+    retry_held: Duration,
+    done: Vec<Done>,
+}
+
+const RETRY: Duration = Duration::from_millis(JOB_RETRY_MS);
+
+impl Background {
+    /// The background of a log.
+    #[must_use]
+    pub fn new(
+        disk: Arc<dyn Disk>,
+        root: PathBuf,
+        log: Arc<CommitLog>,
+        clock: Arc<dyn Clock>,
+        provisioner: Arc<Provisioner>,
+        queue: Arc<JobQueue>,
+    ) -> Self {
+        Self {
+            disk,
+            root,
+            log,
+            clock,
+            provisioner,
+            queue,
+            sealer: None,
+            sealing: FileSequence(0),
+            checkpoint: None,
+            held: VecDeque::new(),
+            retry_spare: Duration::ZERO,
+            retry_held: Duration::ZERO,
+            done: Vec::new(),
+        }
+    }
+
+    /// Takes what ended since the last call.
+    pub fn take_done(&mut self) -> Vec<Done> {
+        std::mem::take(&mut self.done)
+    }
+
+    /// What the next step is about, for those who count.
+    #[must_use]
+    pub fn phase(&self) -> &'static str {
+        if self.wants_spare(self.clock.monotonic()) {
+            "spare"
+        } else if self.sealer.is_some() {
+            "seal"
+        } else {
+            match self.queue.jobs.lock().front() {
+                Some(Job::Seal { .. }) => "seal",
+                Some(Job::Remove(_) | Job::RemoveFooter(_)) => "remove",
+                Some(Job::Recycle(_)) => "recycle",
+                Some(Job::Punch { .. }) => "punch",
+                Some(_) => "checkpoint",
+                None => "idle",
+            }
+        }
+    }
+
+    /// Does one thing.
+    pub fn step(&mut self) -> Progress {
+        let now = self.clock.monotonic();
+        if self.wants_spare(now) {
+            self.make_spare(now);
+            return Progress::Worked;
+        }
+        if let Some(sealer) = self.sealer.take() {
+            self.seal(sealer);
+            return Progress::Worked;
+        }
+        let waiting = self.checkpoint.as_ref().map_or(0, CheckpointWriter::waiting_bytes);
+        if waiting >= types::limits::JOB_STEP_BYTES {
+            self.write_checkpoint();
+            return Progress::Worked;
+        }
+        if now >= self.retry_held {
+            if let Some(job) = self.held.pop_front() {
+                self.begin(job, now);
+                return Progress::Worked;
+            }
+        }
+        let next = self.queue.jobs.lock().pop_front();
+        match next {
+            Some(job) => {
+                self.begin(job, now);
+                Progress::Worked
+            }
+            None => Progress::Idle(Some(now + RETRY)),
+        }
+    }
+
+    fn wants_spare(&self, now: Duration) -> bool {
+        self.log.spare_count() < SPARES_WANTED
+            && now >= self.retry_spare
+            && self.log.poisoned().is_none()
+    }
+
+    fn make_spare(&mut self, now: Duration) {
+        match self.provisioner.make() {
+            Ok(spare) => {
+                self.log.add_spare(spare);
+                self.log.set_full(false);
+            }
+            Err(error) => {
+                tracing::warn!(error = chain(&error), "no spare log file could be made");
+                self.log.set_full(true);
+                self.retry_spare = now + RETRY;
+            }
+        }
+    }
+
+    fn begin(&mut self, job: Job, now: Duration) {
+        match job {
+            Job::Seal { id, file, end, created_ms } => {
+                self.sealing = file.sequence;
+                let (disk, root) = (Arc::clone(&self.disk), &self.root);
+                let directory = self.provisioner.directory();
+                match Sealer::new(disk, root, id, file, end, directory, created_ms) {
+                    Ok(sealer) => self.sealer = Some(sealer),
+                    Err(error) => self.seal_failed(&error),
+                }
+            }
+            Job::CheckpointBegin { header, previous } => {
+                let disk = Arc::clone(&self.disk);
+                let begun = CheckpointWriter::begin(disk, &self.root, &header, previous);
+                self.checkpoint = self.checkpoint_ok(begun);
+            }
+            Job::CheckpointRows(rows) => {
+                if let Some(writer) = &mut self.checkpoint {
+                    rows.iter().for_each(|row| writer.add(row));
+                }
+            }
+            Job::CheckpointEnd => self.finish_checkpoint(),
+            Job::Remove(segment) => self.remove(segment, now),
+            Job::Recycle(file) => self.recycle(file, now),
+            Job::Punch { segment, log_starts } => {
+                if let Err(error) = punch(&segment, &log_starts) {
+                    tracing::warn!(error = chain(&error), "dead bytes stay on the disk");
+                }
+            }
+            Job::RemoveFooter(id) => {
+                let path = self.root.join(segment::footer_name(id));
+                if let Err(error) = self.disk.remove(&path) {
+                    tracing::warn!(error = %error, "a footer without a segment stays on the disk");
+                }
+            }
+        }
+    }
+
+    fn seal(&mut self, mut sealer: Sealer) {
+        match sealer.step() {
+            Ok(SealStep::More) => self.sealer = Some(sealer),
+            Ok(SealStep::Done(info)) => self.done.push(Done::Sealed(info)),
+            Err(error) => self.seal_failed(&error),
+        }
+    }
+
+    fn seal_failed(&mut self, error: &Error) {
+        tracing::error!(error = chain(error), file = self.sealing.0, "a log file stays unsealed");
+        self.done.push(Done::SealFailed(self.sealing));
+    }
+
+    fn write_checkpoint(&mut self) {
+        let Some(mut writer) = self.checkpoint.take() else { return };
+        let stepped = writer.step().map(|_| writer);
+        self.checkpoint = self.checkpoint_ok(stepped);
+    }
+
+    fn finish_checkpoint(&mut self) {
+        let Some(writer) = self.checkpoint.take() else { return };
+        let finished = writer.finish();
+        if let Some(finished) = self.checkpoint_ok(finished) {
+            self.done.push(Done::Checkpointed(finished.number));
+            self.prepare_checkpoint(finished.file_bytes);
+        }
+    }
+
+    /// The next checkpoint may be a bit larger than this one.
+    fn prepare_checkpoint(&self, file_bytes: u64) {
+        let bytes = file_bytes + file_bytes / 4;
+        if let Err(error) = CheckpointWriter::prepare_next(self.disk.as_ref(), &self.root, bytes) {
+            tracing::warn!(error = chain(&error), "no space is set aside for the next checkpoint");
+        }
+    }
+
+    fn checkpoint_ok<T>(&mut self, result: Result<T, Error>) -> Option<T> {
+        match result {
+            Ok(value) => Some(value),
+            Err(error) => {
+                tracing::error!(error = chain(&error), "a checkpoint was not written");
+                self.done.push(Done::CheckpointFailed);
+                None
+            }
+        }
+    }
+
+    fn remove(&mut self, segment: Arc<Segment>, now: Duration) {
+        match Arc::try_unwrap(segment) {
+            Ok(segment) => {
+                if let Err(error) = segment.remove(self.disk.as_ref(), &self.root) {
+                    tracing::warn!(error = chain(&error), "a dead segment stays on the disk");
+                }
+            }
+            Err(shared) => self.hold(Job::Remove(shared), now),
+        }
+    }
+
+    fn recycle(&mut self, file: Arc<LogFile>, now: Duration) {
+        match Arc::try_unwrap(file) {
+            Ok(file) if self.log.spare_count() < SPARES_WANTED + 1 => {
+                match self.provisioner.recycle(file) {
+                    Ok(spare) => self.log.add_spare(spare),
+                    Err(error) => {
+                        tracing::warn!(error = chain(&error), "a dead log file stays as it is");
+                    }
+                }
+            }
+            Ok(file) => {
+                if let Err(error) = self.provisioner.remove(&file.path) {
+                    tracing::warn!(error = chain(&error), "a dead log file stays on the disk");
+                }
+            }
+            Err(shared) => self.hold(Job::Recycle(shared), now),
+        }
+    }
+
+    fn hold(&mut self, job: Job, now: Duration) {
+        self.held.push_back(job);
+        self.retry_held = now + RETRY;
+    }
+}
+
+/// Gives back the blocks of a segment that hold nothing but records below their log start.
+fn punch(segment: &Segment, log_starts: &[(PartitionId, Offset)]) -> Result<(), Error> {
+    let mut runs = Vec::with_capacity(log_starts.len());
+    for (partition, log_start) in log_starts {
+        runs.push((segment.extents(*partition)?, *log_start));
+    }
+    let dead = dead_ranges(runs.iter().map(|(extents, start)| (extents.as_ref(), *start)));
+    for (position, len) in dead {
+        segment.punch(position, len)?;
+    }
+    Ok(())
+}

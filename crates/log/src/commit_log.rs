@@ -1,0 +1,463 @@
+//! The commit log: what owner, writer, syncer and background share, and the two step machines.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use types::limits::{IDLE_PROOF_MS, SPARES_RESERVED};
+use types::{Clock, FrameNumber};
+
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::file::{HEADER_BYTES, LogFile, Spare, Writer, WriterStep};
+use crate::frame::Frame;
+
+const IDLE_PROOF: Duration = Duration::from_millis(IDLE_PROOF_MS);
+
+/// An entry with the time that it may stay unsynced.
+#[derive(Clone, Debug)]
+pub struct Queued {
+    /// What to write.
+    pub entry: Entry,
+    /// Zero where somebody waits for the sync.
+    pub sync_within: Duration,
+}
+
+/// What the owner must hear of, in this order.
+#[derive(Debug)]
+pub enum LogEvent {
+    /// A frame is with the operating system.
+    Written {
+        /// The frame.
+        frame: Frame,
+        /// The file that it is in.
+        file: Arc<LogFile>,
+    },
+    /// A file takes no more frames; all of them are synced.
+    Ended {
+        /// The file.
+        file: Arc<LogFile>,
+        /// Where its frames end.
+        end: u64,
+    },
+}
+
+/// What a step machine wants next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// Something was done: step again.
+    Worked,
+    /// Nothing to do until woken, or until this monotonic time.
+    Idle(Option<Duration>),
+    /// A frame waits for a spare file.
+    NoFile,
+}
+
+#[derive(Debug)]
+struct State {
+    queue: VecDeque<Entry>,
+    /// The soonest time by which what is queued must be synced.
+    queue_due: Option<Duration>,
+    file: Arc<LogFile>,
+    /// Bytes that the present file still takes.
+    room: u64,
+    spares: VecDeque<Spare>,
+    written: FrameNumber,
+    synced: FrameNumber,
+    /// When each written frame must be synced.
+    dues: VecDeque<(FrameNumber, Duration)>,
+    /// The last frame written carries entries that no later frame proves.
+    needs_proof: bool,
+    /// When that frame, synced by now, is to be proven by an empty one.
+    proof_due: Option<Duration>,
+    events: Vec<LogEvent>,
+    poisoned: Option<Arc<str>>,
+    /// The last try to make a spare failed.
+    full: bool,
+    /// A reader waits for what is under way.
+    hurry: bool,
+    closing: bool,
+}
+
+/// The shared side of the log. Owner, writer, syncer and background hold it; nobody waits in it
+/// but the shells that drive the machines.
+#[derive(Debug)]
+pub struct CommitLog {
+    state: Mutex<State>,
+    writer_work: Condvar,
+    syncer_work: Condvar,
+    clock: Arc<dyn Clock>,
+}
+
+impl CommitLog {
+    /// The log behind `writer`, with all frames before its next one synced and proven.
+    #[must_use]
+    pub fn new(writer: &Writer, last: FrameNumber, clock: Arc<dyn Clock>) -> Self {
+        let state = State {
+            queue: VecDeque::new(),
+            queue_due: None,
+            file: Arc::clone(writer.file()),
+            room: writer.room(),
+            spares: VecDeque::new(),
+            written: last,
+            synced: last,
+            dues: VecDeque::new(),
+            needs_proof: false,
+            proof_due: None,
+            events: Vec::new(),
+            poisoned: None,
+            full: false,
+            hurry: false,
+            closing: false,
+        };
+        Self {
+            state: Mutex::new(state),
+            writer_work: Condvar::new(),
+            syncer_work: Condvar::new(),
+            clock,
+        }
+    }
+
+    /// Queues entries for the writer, in order.
+    pub fn append(&self, entries: impl IntoIterator<Item = Queued>) {
+        let now = self.clock.monotonic();
+        let mut state = self.state.lock();
+        for queued in entries {
+            let due = now + queued.sync_within;
+            state.queue_due = Some(state.queue_due.map_or(due, |d| d.min(due)));
+            state.queue.push_back(queued.entry);
+        }
+        if !state.queue.is_empty() {
+            self.writer_work.notify_one();
+        }
+    }
+
+    /// Asks for a sync of all that is written or queued: a reader waits for it.
+    pub fn request_sync(&self) {
+        let now = self.clock.monotonic();
+        let mut state = self.state.lock();
+        // The writer may hold entries that stand in no queue here.
+        state.hurry = true;
+        for (_, due) in &mut state.dues {
+            *due = now;
+        }
+        if !state.dues.is_empty() {
+            self.syncer_work.notify_one();
+        }
+    }
+
+    /// Takes what happened since the last call, and the last synced frame.
+    pub fn take_events(&self) -> (Vec<LogEvent>, FrameNumber) {
+        let mut state = self.state.lock();
+        (std::mem::take(&mut state.events), state.synced)
+    }
+
+    /// Why the log takes nothing any more, if so.
+    #[must_use]
+    pub fn poisoned(&self) -> Option<Arc<str>> {
+        self.state.lock().poisoned.clone()
+    }
+
+    /// Stops the log for good (I4).
+    pub fn poison(&self, reason: &str) {
+        let mut state = self.state.lock();
+        if state.poisoned.is_none() {
+            tracing::error!(reason, "the log is stopped until the next start");
+            state.poisoned = Some(Arc::from(reason));
+        }
+        self.writer_work.notify_all();
+        self.syncer_work.notify_all();
+    }
+
+    /// Bytes that entries may still take; `reserved` spares are left alone.
+    #[must_use]
+    pub fn room_bytes(&self, reserved: usize) -> u64 {
+        let state = self.state.lock();
+        let spares = state.spares.iter().skip(reserved.min(state.spares.len()));
+        state.room + spares.map(|s| s.file_bytes.saturating_sub(HEADER_BYTES)).sum::<u64>()
+    }
+
+    /// How many spares are ready.
+    #[must_use]
+    pub fn spare_count(&self) -> usize {
+        self.state.lock().spares.len()
+    }
+
+    /// Adds a spare.
+    pub fn add_spare(&self, spare: Spare) {
+        self.state.lock().spares.push_back(spare);
+        self.writer_work.notify_one();
+    }
+
+    /// Whether the device had no room for another log file when it was last asked.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.state.lock().full
+    }
+
+    pub(crate) fn set_full(&self, full: bool) {
+        self.state.lock().full = full;
+    }
+
+    /// Last written and last synced frame.
+    #[must_use]
+    pub fn progress(&self) -> (FrameNumber, FrameNumber) {
+        let state = self.state.lock();
+        (state.written, state.synced)
+    }
+
+    /// Waits until the writer may have work. For the thread that drives it.
+    pub fn wait_for_writer_work(&self) {
+        let now = self.clock.monotonic();
+        let mut state = self.state.lock();
+        if state.closing || (state.poisoned.is_none() && !state.queue.is_empty()) {
+            return;
+        }
+        let due = if state.poisoned.is_some() { None } else { state.proof_due };
+        wait(&self.writer_work, &mut state, due, now);
+    }
+
+    /// Waits for a sync or a spare. For the thread that drives the writer.
+    pub fn wait_for_file(&self) {
+        let mut state = self.state.lock();
+        if !state.closing && (state.written != state.synced || state.spares.is_empty()) {
+            self.writer_work.wait_for(&mut state, IDLE_PROOF);
+        }
+    }
+
+    /// Waits until the syncer may have work. For the thread that drives it.
+    pub fn wait_for_syncer_work(&self) {
+        let now = self.clock.monotonic();
+        let mut state = self.state.lock();
+        if state.closing {
+            return;
+        }
+        let due = if state.poisoned.is_some() { None } else { state.sync_due() };
+        wait(&self.syncer_work, &mut state, due, now);
+    }
+
+    /// Nothing more will be appended: the last frame is proven at once, and the threads that drive
+    /// the machines need not wait any more.
+    pub fn close(&self) {
+        let now = self.clock.monotonic();
+        let mut state = self.state.lock();
+        state.closing = true;
+        if state.needs_proof {
+            state.proof_due = Some(now);
+        }
+        self.writer_work.notify_all();
+        self.syncer_work.notify_all();
+    }
+
+    /// Whether [`close`](Self::close) was called and everything written is synced, or nothing can
+    /// be any more.
+    #[must_use]
+    pub fn is_drained(&self) -> bool {
+        let state = self.state.lock();
+        state.closing && (state.poisoned.is_some() || state.written == state.synced)
+    }
+}
+
+impl State {
+    /// The soonest time by which something written must be synced.
+    fn sync_due(&self) -> Option<Duration> {
+        self.dues.iter().map(|(_, due)| *due).min()
+    }
+}
+
+/// Waits on a condition until `due`; not at all when that is past.
+fn wait(
+    condition: &Condvar,
+    state: &mut parking_lot::MutexGuard<'_, State>,
+    due: Option<Duration>,
+    now: Duration,
+) {
+    match due {
+        Some(due) if due <= now => {}
+        Some(due) => {
+            condition.wait_for(state, due - now);
+        }
+        None => condition.wait(state),
+    }
+}
+
+/// Drives a [`Writer`]: one frame or one roll per step.
+#[derive(Debug)]
+pub struct WriterMachine {
+    log: Arc<CommitLog>,
+    writer: Writer,
+    taken: VecDeque<Entry>,
+    taken_due: Option<Duration>,
+}
+
+/// What the writer machine found to do.
+enum Task {
+    Frame(FrameNumber),
+    Idle(Option<Duration>),
+}
+
+impl WriterMachine {
+    /// The machine of this log.
+    #[must_use]
+    pub const fn new(log: Arc<CommitLog>, writer: Writer) -> Self {
+        Self { log, writer, taken: VecDeque::new(), taken_due: None }
+    }
+
+    /// Does one thing.
+    pub fn step(&mut self) -> Progress {
+        let synced = match self.next_task() {
+            Task::Idle(until) => return Progress::Idle(until),
+            Task::Frame(synced) => synced,
+        };
+        match self.writer.write(&mut self.taken, synced) {
+            Ok(WriterStep::Written(frame)) => {
+                self.written(frame);
+                Progress::Worked
+            }
+            Ok(WriterStep::NeedsFile) => self.roll(),
+            Err(error) => {
+                self.log.poison(&chain(&error));
+                Progress::Idle(None)
+            }
+        }
+    }
+
+    fn next_task(&mut self) -> Task {
+        let now = self.log.clock.monotonic();
+        let mut state = self.log.state.lock();
+        if state.poisoned.is_some() {
+            return Task::Idle(None);
+        }
+        if self.taken.is_empty() {
+            std::mem::swap(&mut self.taken, &mut state.queue);
+        } else {
+            self.taken.append(&mut state.queue);
+        }
+        if let Some(due) = state.queue_due.take() {
+            self.taken_due = Some(self.taken_due.map_or(due, |d| d.min(due)));
+        }
+        if !self.taken.is_empty() || self.writer.has_frame() {
+            return Task::Frame(state.synced);
+        }
+        match state.proof_due {
+            Some(due) if due <= now => {
+                self.taken_due = Some(now);
+                Task::Frame(state.synced)
+            }
+            due => Task::Idle(due),
+        }
+    }
+
+    fn written(&mut self, frame: Frame) {
+        let now = self.log.clock.monotonic();
+        let mut due = self.taken_due.unwrap_or(now);
+        if self.taken.is_empty() {
+            self.taken_due = None;
+        }
+        let mut state = self.log.state.lock();
+        if std::mem::take(&mut state.hurry) {
+            due = now;
+        }
+        state.written = frame.number;
+        state.room = self.writer.room();
+        state.dues.push_back((frame.number, due));
+        // An empty frame proves the ones before it and needs no proof itself.
+        state.needs_proof = !frame.entries.is_empty();
+        state.proof_due = None;
+        let file = Arc::clone(self.writer.file());
+        state.events.push(LogEvent::Written { frame, file });
+        self.log.syncer_work.notify_one();
+    }
+
+    fn roll(&mut self) -> Progress {
+        let spare = {
+            let mut state = self.log.state.lock();
+            state.room = 0;
+            if state.written != state.synced {
+                let now = self.log.clock.monotonic();
+                state.dues.iter_mut().for_each(|(_, due)| *due = now);
+                self.log.syncer_work.notify_one();
+                return Progress::NoFile;
+            }
+            // What is queued is already decided: nothing is reserved from it.
+            let Some(spare) = state.spares.pop_front() else { return Progress::NoFile };
+            spare
+        };
+        match self.writer.roll(spare) {
+            Ok((file, end)) => {
+                let mut state = self.log.state.lock();
+                state.file = Arc::clone(self.writer.file());
+                state.room = self.writer.room();
+                // The header of the new file proves all frames before it.
+                state.needs_proof = false;
+                state.proof_due = None;
+                state.events.push(LogEvent::Ended { file, end });
+                Progress::Worked
+            }
+            Err(error) => {
+                self.log.poison(&chain(&error));
+                Progress::Idle(None)
+            }
+        }
+    }
+}
+
+/// Syncs what is written: one sync per step, covering all frames written when it starts.
+#[derive(Debug)]
+pub struct SyncerMachine {
+    log: Arc<CommitLog>,
+}
+
+impl SyncerMachine {
+    /// The machine of this log.
+    #[must_use]
+    pub const fn new(log: Arc<CommitLog>) -> Self {
+        Self { log }
+    }
+
+    /// Does one sync if one is due.
+    pub fn step(&mut self) -> Progress {
+        let now = self.log.clock.monotonic();
+        let (target, file) = {
+            let state = self.log.state.lock();
+            match state.sync_due() {
+                _ if state.poisoned.is_some() => return Progress::Idle(None),
+                Some(due) if due <= now => (state.written, Arc::clone(&state.file)),
+                due => return Progress::Idle(due),
+            }
+        };
+        if let Err(error) = file.file.sync_data() {
+            self.log.poison(&chain(&Error::from(error)));
+            return Progress::Idle(None);
+        }
+        let mut state = self.log.state.lock();
+        state.synced = target;
+        while state.dues.pop_front_if(|(number, _)| *number <= target).is_some() {}
+        if state.written == target && state.needs_proof {
+            let rest = if state.closing { Duration::ZERO } else { IDLE_PROOF };
+            state.proof_due = Some(self.log.clock.monotonic() + rest);
+        }
+        self.log.writer_work.notify_one();
+        Progress::Worked
+    }
+}
+
+/// An error with all its sources in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(inner) = source {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        source = inner.source();
+    }
+    text
+}
+
+/// Whether data may be decided with this many spares ready: the reserved ones are for metadata
+/// and recovery.
+#[must_use]
+pub const fn spares_for_data(ready: usize) -> usize {
+    ready.saturating_sub(SPARES_RESERVED)
+}

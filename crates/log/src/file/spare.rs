@@ -1,0 +1,143 @@
+//! Spares: files made ready before the log needs them.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use disk::{Disk, File};
+use types::{FileEpoch, FileSequence, FrameNumber};
+
+use super::header::{FileHeader, FileState};
+use super::log_file::LogFile;
+use crate::error::Error;
+
+/// A file with allocated blocks whose header says spare.
+#[derive(Debug)]
+pub struct Spare {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The open file.
+    pub file: Arc<dyn File>,
+    /// Size of the file.
+    pub file_bytes: u64,
+}
+
+/// What all files of one log directory have in common.
+#[derive(Debug)]
+pub struct Provisioner {
+    disk: Arc<dyn Disk>,
+    dir: PathBuf,
+    directory: [u8; 16],
+    file_bytes: u64,
+    next_name: AtomicU64,
+    generation: AtomicU64,
+}
+
+impl Provisioner {
+    /// Files of `file_bytes` in `dir`; names and generations go on after those that exist.
+    #[must_use]
+    pub fn new(
+        disk: Arc<dyn Disk>,
+        dir: PathBuf,
+        directory: [u8; 16],
+        file_bytes: u64,
+        last_name: u64,
+        last_generation: u64,
+    ) -> Self {
+        Self {
+            disk,
+            dir,
+            directory,
+            file_bytes,
+            next_name: AtomicU64::new(last_name + 1),
+            generation: AtomicU64::new(last_generation + 1),
+        }
+    }
+
+    /// Size of a new file.
+    #[must_use]
+    pub const fn file_bytes(&self) -> u64 {
+        self.file_bytes
+    }
+
+    /// Id of the data directory.
+    #[must_use]
+    pub const fn directory(&self) -> [u8; 16] {
+        self.directory
+    }
+
+    /// The generation of the next header.
+    pub(crate) fn next_generation(&self) -> u64 {
+        self.generation.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Makes a new spare: allocated, marked, and its name synced.
+    ///
+    /// # Errors
+    /// Those of the device. What was made is removed again; what even that leaves behind has no
+    /// good header and no successor, and recovery takes it for an unfinished spare.
+    pub fn make(&self) -> Result<Spare, Error> {
+        let name = self.next_name.fetch_add(1, Ordering::Relaxed);
+        let path = self.dir.join(file_name(name));
+        let file = self.disk.create(&path)?;
+        let spare = Spare { path, file, file_bytes: self.file_bytes };
+        let made = spare
+            .file
+            .allocate(0, self.file_bytes)
+            .map_err(Error::from)
+            .and_then(|()| self.mark(&spare))
+            .and_then(|()| Ok(self.disk.sync_dir(&self.dir)?));
+        match made {
+            Ok(()) => Ok(spare),
+            Err(error) => {
+                if let Err(left) = self.disk.remove(&spare.path) {
+                    tracing::warn!(error = %left, "an unfinished spare stays behind");
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// Makes a spare of a log file that nobody needs or reads any more.
+    ///
+    /// # Errors
+    /// Those of the device; the file stays what it was, or is already a spare.
+    pub fn recycle(&self, file: LogFile) -> Result<Spare, Error> {
+        let spare = Spare { path: file.path, file: file.file, file_bytes: file.file_bytes };
+        self.mark(&spare)?;
+        Ok(spare)
+    }
+
+    /// Removes a file that is not needed, its name synced.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub fn remove(&self, path: &std::path::Path) -> Result<(), Error> {
+        self.disk.remove(path)?;
+        Ok(self.disk.sync_dir(&self.dir)?)
+    }
+
+    fn mark(&self, spare: &Spare) -> Result<(), Error> {
+        let header = FileHeader {
+            state: FileState::Spare,
+            sequence: FileSequence(0),
+            epoch: FileEpoch(0),
+            generation: self.next_generation(),
+            predecessor: None,
+            first_frame: FrameNumber(0),
+            file_bytes: spare.file_bytes,
+            directory: self.directory,
+        };
+        header.store(spare.file.as_ref())
+    }
+}
+
+/// Name of the log file with this number.
+pub(crate) fn file_name(number: u64) -> String {
+    format!("{number:020}.log")
+}
+
+/// The number in the name of a log file.
+pub(crate) fn name_number(name: &str) -> Option<u64> {
+    name.strip_suffix(".log")?.parse().ok()
+}

@@ -1,0 +1,7 @@
+//! Reading the batches of a partition: from the tail in memory, the page cache, or the device.
+
+mod batches;
+mod reader;
+
+pub use batches::{Batches, split};
+pub use reader::{Mode, Outcome, Reader, Want};

@@ -1,0 +1,112 @@
+//! Putting what is not proven synced into a new file.
+
+use std::sync::Arc;
+
+use types::{FrameNumber, Random};
+
+use super::files::ChainedFile;
+use super::replay::{Replay, replay_frame};
+use super::scan::{FrameAt, read_header, read_payload};
+use super::survey::Survey;
+use crate::entry::{Entry, Payload};
+use crate::error::Error;
+use crate::file::{
+    FileHeader, FileState, HEADER_BYTES, LogFile, Predecessor, Provisioner, Spare, Writer,
+};
+use crate::frame::{FrameBuilder, FrameHeader};
+
+/// The log after recovery: a new file that is live, synced, and takes the next frame.
+#[derive(Debug)]
+pub struct Continuation {
+    /// Writes from here on.
+    pub writer: Writer,
+    /// The last frame of the log, synced.
+    pub last: FrameNumber,
+    /// The file that ended and where, if there was one.
+    pub ended: Option<(Arc<LogFile>, u64)>,
+}
+
+/// Makes `spare` the last file of the log: the unproven frames of the old last file are written
+/// to it and synced, then its header is written and synced, which ends the old file after its
+/// last proven frame, and only then are the frames replayed. A cut before the header leaves the old
+/// file as it was; a cut after it finds everything proven.
+///
+/// # Errors
+/// Those of the device and of `state`.
+pub fn rewrite(
+    files: &[ChainedFile],
+    survey: &Survey,
+    provisioner: &Arc<Provisioner>,
+    mut random: Box<dyn Random>,
+    spare: Spare,
+    state: &mut dyn Replay,
+) -> Result<Continuation, Error> {
+    let old = files.last().map(|chained| &chained.file);
+    let predecessor =
+        old.map(|f| Predecessor { sequence: f.sequence, epoch: f.epoch, end: survey.proven_end });
+    let header = FileHeader {
+        state: FileState::Live,
+        sequence: types::FileSequence(predecessor.map_or(1, |p| p.sequence.0 + 1)),
+        epoch: types::FileEpoch(random.next_u64()),
+        generation: provisioner.next_generation(),
+        predecessor,
+        first_frame: survey.proven.next(),
+        file_bytes: spare.file_bytes,
+        directory: provisioner.directory(),
+    };
+    let file = Arc::new(LogFile {
+        sequence: header.sequence,
+        epoch: header.epoch,
+        path: spare.path,
+        file_bytes: spare.file_bytes,
+        file: spare.file,
+    });
+    let mut position = HEADER_BYTES;
+    if let Some(old) = old {
+        position = copy_frames(old, survey, &file)?;
+    }
+    header.store(file.file.as_ref())?;
+    replay_copied(&file, position, state)?;
+    let writer =
+        Writer::resume(Arc::clone(provisioner), random, file, position, survey.last.next());
+    let ended = old.map(|old| (Arc::clone(old), survey.proven_end));
+    Ok(Continuation { writer, last: survey.last, ended })
+}
+
+/// Copies the frames between the proven end and the end, and syncs them.
+fn copy_frames(old: &LogFile, survey: &Survey, new: &LogFile) -> Result<u64, Error> {
+    let mut from = survey.proven_end;
+    let mut to = HEADER_BYTES;
+    while from < survey.end {
+        let FrameAt::Frame(frame) = read_header(old, from)? else { break };
+        let mut builder = load(old, &frame)?;
+        let copy = builder.build(new.sequence, new.epoch, to, frame.number, survey.proven);
+        new.file.write_at(&copy.slices(), to)?;
+        to += copy.frame_bytes;
+        from = frame.end();
+    }
+    if to > HEADER_BYTES {
+        new.file.sync_data()?;
+    }
+    Ok(to)
+}
+
+fn load(old: &LogFile, frame: &FrameHeader) -> Result<FrameBuilder, Error> {
+    let mut builder = FrameBuilder::default();
+    for entry in &frame.entries {
+        // The survey found these payloads whole.
+        let body = read_payload(old, entry)?.unwrap_or_default();
+        builder.push(Entry { header: entry.header, payload: Payload::from_body(body) });
+    }
+    Ok(builder)
+}
+
+fn replay_copied(file: &Arc<LogFile>, end: u64, state: &mut dyn Replay) -> Result<(), Error> {
+    let mut position = HEADER_BYTES;
+    while position < end {
+        let FrameAt::Frame(frame) = read_header(file, position)? else { break };
+        replay_frame(file, &frame, state)?;
+        position = frame.end();
+    }
+    Ok(())
+}
