@@ -130,6 +130,20 @@ fn the_last_two_are_kept_and_the_third_becomes_room_for_the_next() {
 }
 
 #[test]
+fn what_is_retired_stays_gone_after_a_crash() {
+    for seed in 0..20 {
+        let disk = SimDisk::new(seed);
+        write(&disk, 1, None).unwrap();
+        write(&disk, 2, Some(1)).unwrap();
+        write(&disk, 3, Some(1)).unwrap();
+        disk.crash();
+        let names = disk.list(&dir().join(FOLDER)).unwrap();
+        let kept = ["00000000000000000001.checkpoint", "00000000000000000003.checkpoint"];
+        assert_eq!(names, [kept[0], kept[1], "next.checkpoint.new"], "seed {seed}");
+    }
+}
+
+#[test]
 fn a_damaged_newest_one_means_the_one_before_and_is_the_one_to_go() {
     let disk = SimDisk::new(1);
     write(&disk, 1, None).unwrap();

@@ -150,10 +150,10 @@ impl CheckpointWriter {
         self.close_block();
         self.chain.put_end(&mut self.ready);
         while self.step()? {}
-        // What was allocated ahead and not needed; it may also be of a former life.
+        // What was allocated ahead and not needed. It does not count where it is, so the cut need
+        // not be durable.
         if self.file.len()? > self.position {
             self.file.set_len(self.position)?;
-            self.file.sync_data().map_err(|error| self.abandon(error))?;
         }
         let path = checkpoint_path(&self.dir, self.number);
         self.disk.rename(&next_path(&self.dir), &path)?;
