@@ -138,8 +138,15 @@ fn what_is_retired_stays_gone_after_a_crash() {
         write(&disk, 3, Some(1)).unwrap();
         disk.crash();
         let names = disk.list(&dir().join(FOLDER)).unwrap();
-        let kept = ["00000000000000000001.checkpoint", "00000000000000000003.checkpoint"];
-        assert_eq!(names, [kept[0], kept[1], "next.checkpoint.new"], "seed {seed}");
+        let kept = [
+            "00000000000000000001.checkpoint",
+            "00000000000000000003.checkpoint",
+        ];
+        assert_eq!(
+            names,
+            [kept[0], kept[1], "next.checkpoint.new"],
+            "seed {seed}"
+        );
     }
 }
 
