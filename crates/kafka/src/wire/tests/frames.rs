@@ -222,6 +222,60 @@ fn null_and_empty_stay_apart() {
 }
 
 #[test]
+fn null_is_written_from_the_version_on_that_allows_it() {
+    let by_id = MetadataRequestTopic {
+        name: None,
+        ..Default::default()
+    };
+    let request = MetadataRequest {
+        topics: Some(vec![by_id]),
+        ..Default::default()
+    };
+    assert_eq!(
+        encode_request(9, 7, None, &request).unwrap_err(),
+        EncodeError::Null
+    );
+    assert!(encode_request(10, 7, None, &request).is_ok());
+
+    let topic = MetadataResponseTopic {
+        name: None,
+        ..Default::default()
+    };
+    let response = MetadataResponse {
+        topics: vec![topic],
+        ..Default::default()
+    };
+    assert_eq!(
+        encode_response(11, 7, &response).unwrap_err(),
+        EncodeError::Null
+    );
+    let written = encode_response(12, 7, &response)
+        .unwrap()
+        .to_bytes()
+        .slice(4..);
+    assert!(decode_response::<MetadataRequest>(12, &written).is_ok());
+    // Version 11 has the same layout and refuses the null.
+    assert_eq!(
+        decode_response::<MetadataRequest>(11, &written),
+        Err(Malformed::Null)
+    );
+
+    let result = DeletableTopicResult {
+        name: None,
+        ..Default::default()
+    };
+    let response = DeleteTopicsResponse {
+        responses: vec![result],
+        ..Default::default()
+    };
+    assert_eq!(
+        encode_response(5, 7, &response).unwrap_err(),
+        EncodeError::Null
+    );
+    assert!(encode_response(6, 7, &response).is_ok());
+}
+
+#[test]
 fn a_string_too_long_for_its_field_is_an_error() {
     let name = Some("n".repeat(40_000));
     let topics = Some(vec![MetadataRequestTopic {
