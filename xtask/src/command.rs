@@ -26,10 +26,17 @@ pub(crate) fn command<S: AsRef<OsStr>>(words: impl IntoIterator<Item = S>) -> Co
 
 /// Runs a program that must succeed within the limit, and returns its standard output.
 pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<String> {
+    run_on(command, "", limit)
+}
+
+/// As [`run`], with a text on standard input.
+pub(crate) fn run_on(command: &mut Command, input: &str, limit: Duration) -> Result<String> {
+    let given = tempfile::NamedTempFile::new()?;
+    std::fs::write(given.path(), input)?;
     let out = tempfile::NamedTempFile::new()?;
     let err = tempfile::NamedTempFile::new()?;
     command
-        .stdin(Stdio::null())
+        .stdin(given.reopen()?)
         .stdout(out.reopen()?)
         .stderr(err.reopen()?);
     let mut child = command

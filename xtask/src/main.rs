@@ -14,6 +14,8 @@ mod paths;
 mod process;
 mod wire;
 
+use std::process::ExitCode;
+
 use anyhow::Result;
 use clap::{Parser, Subcommand};
 
@@ -38,8 +40,18 @@ enum Task {
     Compare(compare::Other),
 }
 
-fn main() -> Result<()> {
-    match Arguments::parse().task {
+fn main() -> ExitCode {
+    match run(Arguments::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            println!("failed: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: Task) -> Result<()> {
+    match task {
         Task::Install => install::install().map(|_| ()),
         Task::Interop(options) => interop::run(&options),
         Task::Compare(other) => compare::run(&other),
