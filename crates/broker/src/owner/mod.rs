@@ -202,13 +202,15 @@ impl Owner {
 
     /// Takes what waits and does it. False when there was nothing.
     pub fn step(&mut self) -> bool {
-        let mut worked = self.take_log_events();
+        // Before the log is looked at: what moves after this wakes the owner again.
+        self.inbox.take(OWNER_STEP_MAX, &mut self.proposals);
+        let mut worked = !self.proposals.is_empty();
+        worked |= self.take_log_events();
         if self.stopped {
-            return self.refuse_all() || worked;
+            self.refuse_all();
+            return worked;
         }
         worked |= self.apply_synced();
-        self.inbox.take(OWNER_STEP_MAX, &mut self.proposals);
-        worked |= !self.proposals.is_empty();
         self.measure_room();
         self.retry_deferred();
         while let Some(proposal) = self.proposals.pop_front() {
@@ -390,13 +392,10 @@ impl Owner {
         }
     }
 
-    fn refuse_all(&mut self) -> bool {
-        self.inbox.take(OWNER_STEP_MAX, &mut self.proposals);
-        let worked = !self.proposals.is_empty();
+    fn refuse_all(&mut self) {
         while let Some(proposal) = self.proposals.pop_front() {
             proposal.refuse();
         }
-        worked
     }
 }
 
