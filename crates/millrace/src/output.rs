@@ -67,6 +67,13 @@ pub(crate) fn duration(span_ms: u64) -> String {
     }
 }
 
+/// A count for a rate: counts stay far below 2^53, and rates are printed with few digits.
+pub(crate) fn float(count: u64) -> f64 {
+    let high = u32::try_from(count >> 32).unwrap_or(u32::MAX);
+    let low = u32::try_from(count & 0xffff_ffff).unwrap_or(u32::MAX);
+    f64::from(high) * 4_294_967_296.0 + f64::from(low)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,12 +1,19 @@
 //! The command line: what there is to type, and one module per command.
 
 mod config;
+mod consume;
+mod produce;
+mod server;
 mod status;
+mod topic;
+
+pub(crate) use produce::{Acks, CodecArg};
+pub(crate) use server::{ServerArgs, block_on, key_value};
 
 use clap::{Parser, Subcommand};
 
 use crate::failure::Outcome;
-use crate::serve;
+use crate::{bench, serve};
 
 /// A persistent message broker that Kafka clients use as it is.
 #[derive(Debug, Parser)]
@@ -20,6 +27,14 @@ pub(crate) struct Cli {
 enum Command {
     /// Run a broker
     Serve(config::ConfigArgs),
+    /// Make, list, describe, alter and delete topics
+    Topic(topic::TopicArgs),
+    /// Produce records
+    Produce(produce::ProduceArgs),
+    /// Print records
+    Consume(consume::ConsumeArgs),
+    /// Load a broker and measure it
+    Bench(bench::BenchArgs),
     /// Print every setting with its value, source, unit and range
     Config(config::Config),
     /// Show what a broker says of itself
@@ -30,6 +45,10 @@ enum Command {
 pub(crate) fn run(cli: Cli) -> Outcome {
     match cli.command {
         Command::Serve(args) => serve::run(&args.load()?),
+        Command::Topic(args) => topic::run(&args),
+        Command::Produce(args) => produce::run(&args),
+        Command::Consume(args) => consume::run(&args),
+        Command::Bench(args) => bench::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Status(args) => status::run(&args),
     }

@@ -21,7 +21,9 @@ mod suggest;
 mod table;
 mod value;
 
+pub(crate) use key::Kind;
 pub(crate) use listen::{Endpoint, Host, Listen};
 pub(crate) use load::{Inputs, Setting, Settings, load};
 pub(crate) use node::NodeConfig;
 pub(crate) use reference::reference;
+pub(crate) use source::Source;

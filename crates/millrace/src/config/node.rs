@@ -11,7 +11,6 @@ use super::value::Value;
 
 /// Everything that a node is opened with.
 #[derive(Clone, Debug)]
-#[expect(dead_code, reason = "the wiring of `serve` reads it")]
 pub(crate) struct NodeConfig {
     pub(crate) node_id: i32,
     /// None: made at the first start and kept in the data directory.
@@ -39,7 +38,6 @@ pub(crate) struct NodeConfig {
 
 /// What the storage engine is opened with.
 #[derive(Clone, Debug)]
-#[expect(dead_code, reason = "the wiring of `serve` reads it")]
 pub(crate) struct LogConfig {
     /// Never empty; the first holds the log.
     pub(crate) dirs: Vec<PathBuf>,
@@ -50,7 +48,6 @@ pub(crate) struct LogConfig {
 
 /// What topics have that do not say otherwise. Names and units are those of the topic keys.
 #[derive(Clone, Debug)]
-#[expect(dead_code, reason = "the wiring of `serve` reads it")]
 pub(crate) struct TopicDefaults {
     /// `durability` is `sync`.
     pub(crate) sync: bool,

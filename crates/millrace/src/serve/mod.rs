@@ -5,6 +5,7 @@
 //! the admin listener, so that readiness says "stopping" while the node does.
 
 mod bind;
+mod kafka_settings;
 mod ready;
 mod shell_status;
 mod signals;
@@ -33,10 +34,10 @@ pub(crate) fn run(settings: &Settings) -> Outcome {
         .thread_name("millrace")
         .build()
         .context("cannot start the runtime")?;
-    runtime.block_on(node(config))
+    runtime.block_on(node(config, settings))
 }
 
-async fn node(config: NodeConfig) -> Outcome {
+async fn node(config: NodeConfig, settings: &Settings) -> Outcome {
     let stop = signals::install()?;
     let prepared = wiring::prepare(&config)?;
     let bound = Bound::bind(&config)?;
@@ -45,7 +46,7 @@ async fn node(config: NodeConfig) -> Outcome {
     let ready_line = ready::line(status.listeners());
 
     let node = tokio::select! {
-        started = prepared.start(&config, bound.kafka) => started?,
+        started = prepared.start(&config, settings, bound.kafka) => started?,
         () = stop.cancelled() => {
             tracing::info!("stopped while starting");
             return Ok(());

@@ -2,75 +2,266 @@
 //!
 //! Three steps, called by the shell in this order: [`prepare`] takes the data directory or says
 //! why it cannot be used (exit code 3), [`Prepared::start`] recovers and serves, and
-//! [`Node::stop`] ends in order. Everything else of `serve` stays as it is.
+//! [`Node::stop`] ends in order.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use admin::{Status, StatusSource};
+use admin::{LogStatus, Status, StatusSource};
 use anyhow::Context;
+use broker::owner::OwnerConfig;
+use broker::shell::Running;
+use broker::topic_config::BrokerDefaults;
+use broker::{Broker, BrokerParts, NodeInfo, ReadPool};
+use disk::RealDisk;
+use log::DataDir;
 use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use tokio_util::sync::CancellationToken;
+use types::{Clock, SystemClock, SystemRandom};
 
-use crate::config::NodeConfig;
+use super::kafka_settings;
+use crate::config::{NodeConfig, Settings};
 use crate::failure::{Failure, Outcome};
+
+/// Threads that wait for cold reads.
+const READER_THREADS: usize = 4;
+/// Memory for indexes of segments that are read.
+const EXTENTS_BYTES: usize = 8 << 20;
+/// Log after which a checkpoint is written.
+const CHECKPOINT_BYTES: u64 = 1 << 30;
+/// How often the node looks whether its log was stopped by a failure.
+const FAILURE_CHECK: Duration = Duration::from_millis(200);
 
 /// A data directory that is ours, not recovered yet.
 #[derive(Debug)]
-pub(crate) struct Prepared {}
+pub(crate) struct Prepared {
+    dir: DataDir,
+}
 
 /// A node that serves clients.
 #[derive(Debug)]
 pub(crate) struct Node {
-    kafka: Vec<TcpListener>,
+    broker: Broker,
+    running: Running,
+    shutdown: CancellationToken,
+    kafka: JoinHandle<()>,
 }
 
-/// Takes the data directory. [`Failure::DataDir`] when it is in use, damaged or of a newer format.
+/// Takes the data directory. [`Failure::DataDir`] when it is in use or of a newer format.
 pub(crate) fn prepare(config: &NodeConfig) -> Result<Prepared, Failure> {
-    for dir in &config.log.dirs {
-        std::fs::create_dir_all(dir)
-            .with_context(|| format!("cannot make log.dirs entry {}", dir.display()))
-            .map_err(Failure::DataDir)?;
-    }
-    Ok(Prepared {})
+    let [root] = config.log.dirs.as_slice() else {
+        return Err(Failure::usage("log.dirs takes one directory in this version"));
+    };
+    let disk = Arc::new(RealDisk::new());
+    let dir = DataDir::open(disk, root, &mut SystemRandom::new())
+        .with_context(|| format!("cannot use the data directory {}", root.display()))
+        .map_err(Failure::DataDir)?;
+    Ok(Prepared { dir })
 }
 
 impl Prepared {
     /// Recovers the log and serves Kafka clients on `kafka` (bound, nothing accepted yet).
     pub(crate) async fn start(
         self,
-        _config: &NodeConfig,
+        config: &NodeConfig,
+        settings: &Settings,
         kafka: Vec<TcpListener>,
     ) -> Result<Node, Failure> {
-        Ok(Node { kafka })
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let defaults = topic_defaults(config)?;
+        let info = node_info(config, &self.dir, defaults.clone());
+        let node = node_config(config, &self.dir, defaults);
+        let opened = tokio::task::spawn_blocking({
+            let clock = Arc::clone(&clock);
+            move || broker::open_dir(&node, self.dir, clock, Box::new(SystemRandom::new()))
+        });
+        let machines = opened
+            .await
+            .context("recovery was interrupted")?
+            .context("cannot open the log")
+            .map_err(Failure::DataDir)?;
+        let broker = Broker::new(BrokerParts {
+            shared: Arc::clone(&machines.shared),
+            inbox: Arc::clone(&machines.inbox),
+            reader: Arc::clone(&machines.reader),
+            log: Arc::clone(&machines.log),
+            clock,
+            admission_bytes: config.request_memory_bytes,
+            info,
+            pool: ReadPool::new(READER_THREADS),
+        });
+        let running = Running::start(machines).context("cannot start the node's threads")?;
+        let shutdown = CancellationToken::new();
+        let server = kafka::Server::new(broker.clone(), kafka_settings::config(config, settings));
+        let kafka = tokio::spawn(server.run(kafka, shutdown.clone()));
+        Ok(Node { broker, running, shutdown, kafka })
     }
 }
 
 impl Node {
     /// What the node says of itself; the shell fills version, uptime, listeners and memory.
     pub(crate) fn status(&self) -> Arc<dyn StatusSource> {
-        Arc::new(NoBroker)
+        Arc::new(BrokerStatus { broker: self.broker.clone() })
     }
 
-    /// Completes when the node cannot go on by itself.
+    /// Completes when the node cannot go on by itself. A log that was stopped by a failure goes on
+    /// serving reads, so this is for the end of a thread only.
     pub(crate) async fn failed(&self) -> Failure {
-        std::future::pending().await
+        loop {
+            if self.running.has_ended() {
+                return Failure::Failed(anyhow::anyhow!("a thread of the node ended"));
+            }
+            #[expect(clippy::disallowed_methods, reason = "the shell watches its threads")]
+            tokio::time::sleep(FAILURE_CHECK).await;
+        }
     }
 
     /// Ends in order: no new connections, what is under way, a clean stop of the log.
     pub(crate) async fn stop(self) -> Outcome {
-        drop(self.kafka);
-        Ok(())
+        self.shutdown.cancel();
+        if self.kafka.await.is_err() {
+            tracing::error!("the Kafka listeners ended with a panic");
+        }
+        let running = self.running;
+        let stopped = tokio::task::spawn_blocking(move || running.stop());
+        let stopped = stopped.await.context("the stop was interrupted")?;
+        Ok(stopped.context("the log had stopped before")?)
     }
 }
 
-/// Until the broker is wired in, the node says that it is not ready.
-struct NoBroker;
+fn node_info(config: &NodeConfig, dir: &DataDir, defaults: BrokerDefaults) -> NodeInfo {
+    NodeInfo {
+        node_id: config.node_id,
+        cluster_id: config.cluster_id.clone().unwrap_or_else(|| base64_url(dir.id)),
+        defaults,
+        partitions_default: config.partitions_default,
+        auto_create: config.auto_create_topics,
+        delete_enabled: config.delete_topics,
+    }
+}
 
-impl StatusSource for NoBroker {
+fn node_config(
+    config: &NodeConfig,
+    dir: &DataDir,
+    defaults: BrokerDefaults,
+) -> broker::NodeConfig {
+    let entry_bytes_max = config.log.file_bytes / 4;
+    broker::NodeConfig {
+        root: dir.root.clone(),
+        log_file_bytes: config.log.file_bytes,
+        tail_bytes: config.log.tail_bytes as u64,
+        extents_bytes: EXTENTS_BYTES,
+        owner: OwnerConfig {
+            defaults,
+            retention_check: config.retention_check_interval,
+            producer_expiration_ms: config.producer_id_expiration_ms,
+            entry_bytes_max: usize::try_from(entry_bytes_max).unwrap_or(usize::MAX),
+            unsealed_bytes_max: config.log.unsealed_bytes,
+            checkpoint_bytes: CHECKPOINT_BYTES,
+            node_id: config.node_id,
+            partitions_default: config.partitions_default,
+        },
+    }
+}
+
+/// The topics' defaults, under the broker's keys that set them.
+fn topic_defaults(config: &NodeConfig) -> Result<BrokerDefaults, Failure> {
+    let topics = &config.topics;
+    let durability = if topics.sync { "sync" } else { "async" };
+    let values: [(&str, &str, String); 11] = [
+        ("durability", "log.durability", durability.to_owned()),
+        ("flush.ms", "log.flush.interval.ms", topics.flush_ms.to_string()),
+        ("max.message.bytes", "message.max.bytes", topics.max_message_bytes.to_string()),
+        ("compression.type", "compression.type", topics.compression_type.clone()),
+        (
+            "message.timestamp.type",
+            "log.message.timestamp.type",
+            topics.message_timestamp_type.clone(),
+        ),
+        (
+            "message.timestamp.before.max.ms",
+            "log.message.timestamp.before.max.ms",
+            topics.message_timestamp_before_max_ms.to_string(),
+        ),
+        (
+            "message.timestamp.after.max.ms",
+            "log.message.timestamp.after.max.ms",
+            topics.message_timestamp_after_max_ms.to_string(),
+        ),
+        ("retention.ms", "log.retention.ms", topics.retention_ms.to_string()),
+        ("retention.bytes", "log.retention.bytes", topics.retention_bytes.to_string()),
+        ("segment.bytes", "log.segment.bytes", topics.segment_bytes.to_string()),
+        ("segment.ms", "log.roll.ms", topics.segment_ms.to_string()),
+    ];
+    let mut defaults = BrokerDefaults::default();
+    for (name, key, value) in values {
+        defaults
+            .set(name, key, &value)
+            .with_context(|| format!("{key} = {value}"))
+            .map_err(Failure::Usage)?;
+    }
+    Ok(defaults)
+}
+
+/// An id as Kafka prints one: 22 characters.
+fn base64_url(id: [u8; 16]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let number = u128::from_be_bytes(id);
+    let digit = |i: u32| {
+        let shifted = if i == 21 { number << 4 } else { number >> (122 - 6 * i) };
+        char::from(DIGITS[usize::try_from(shifted & 63).unwrap_or(0)])
+    };
+    (0..22).map(digit).collect()
+}
+
+struct BrokerStatus {
+    broker: Broker,
+}
+
+impl StatusSource for BrokerStatus {
     fn status(&self) -> Status {
-        Status::default()
+        let info = self.broker.info();
+        let topics = self.broker.shared().topics();
+        let (written, synced) = self.broker.log().progress();
+        let stats = self.broker.shared().storage_stats();
+        Status {
+            node_id: info.node_id,
+            cluster_id: info.cluster_id.clone(),
+            log: LogStatus {
+                written_frame: written.0,
+                synced_frame: synced.0,
+                unsealed_bytes: stats.unsealed_bytes,
+                files_count: stats.files_count,
+                spares_count: stats.spares_count,
+                segments_count: stats.segments_count,
+                segment_bytes: stats.segment_bytes,
+                owner_step_max_us: stats.owner_step_max_us,
+                poisoned_reason: self.broker.log().poisoned().map(|r| r.to_string()),
+            },
+            topics_count: topics.len() as u64,
+            partitions_count: topics.iter().map(|t| t.partitions.len() as u64).sum(),
+            tail_bytes: stats.tail_bytes,
+            request_bytes: self.broker.admitted_bytes(),
+            ..Status::default()
+        }
     }
 
     fn ready(&self) -> Result<(), String> {
-        Err("this build has no broker".into())
+        match self.broker.log().poisoned() {
+            None => Ok(()),
+            Some(reason) => Err(format!("the log is stopped: {reason}")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_print_as_kafka_prints_them() {
+        assert_eq!(base64_url([0; 16]), "AAAAAAAAAAAAAAAAAAAAAA");
+        assert_eq!(base64_url([0xff; 16]), "_____________________w");
     }
 }

@@ -1,0 +1,113 @@
+//! The thread that drives some connections.
+
+mod lane;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::bail;
+use types::{Clock, SystemClock};
+
+use super::ProduceBench;
+use super::plan::Plan;
+use crate::bench::latency::Latency;
+use crate::bench::progress::Counters;
+use crate::bench::socket::wait;
+use lane::Lane;
+
+/// Longest wait, so that the end of the run and the failure of others are noticed.
+const WAIT_MAX: Duration = Duration::from_millis(50);
+/// How long the last requests may take.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What one thread measured after the warm-up.
+#[derive(Debug)]
+pub(super) struct Measured {
+    pub(super) latency: Latency,
+    pub(super) records: u64,
+    pub(super) bytes: u64,
+    pub(super) batches: u64,
+    pub(super) requests: u64,
+    /// From the end of the warm-up to the last confirm.
+    pub(super) span: Duration,
+}
+
+/// Times of a run, from its start on.
+#[derive(Clone, Copy, Debug)]
+struct Phases {
+    warmup_end: Duration,
+    end: Duration,
+}
+
+/// Drives the connections of one thread.
+#[derive(Debug)]
+pub(super) struct Driver {
+    lanes: Vec<Lane>,
+    phases: Phases,
+    clock: Arc<SystemClock>,
+    counters: Arc<Counters>,
+}
+
+impl Driver {
+    /// Connects everything that the plans name.
+    pub(super) fn new(
+        args: &ProduceBench,
+        plans: Vec<Plan>,
+        clock: Arc<SystemClock>,
+        counters: Arc<Counters>,
+    ) -> anyhow::Result<Self> {
+        let lanes = plans
+            .into_iter()
+            .map(|plan| Lane::new(args, plan))
+            .collect::<Result<_, _>>()?;
+        let warmup_end = Duration::from_secs(args.warmup);
+        let end = args.goal().time.unwrap_or(Duration::MAX);
+        Ok(Self {
+            lanes,
+            phases: Phases { warmup_end, end },
+            clock,
+            counters,
+        })
+    }
+
+    /// Sends until the goal is reached and waits for the last answers.
+    pub(super) fn run(mut self) -> anyhow::Result<Measured> {
+        let start = self.clock.monotonic();
+        let start_ms = self.clock.now_ms();
+        let mut measured = Measured {
+            latency: Latency::new(),
+            records: 0,
+            bytes: 0,
+            batches: 0,
+            requests: 0,
+            span: Duration::ZERO,
+        };
+        let mut readable = vec![false; self.lanes.len()];
+        loop {
+            let mut now = self.clock.monotonic() - start;
+            let ending = now >= self.phases.end || self.counters.is_stopped();
+            if now > self.phases.end.saturating_add(DRAIN_TIMEOUT) {
+                bail!(
+                    "the last requests were not answered within {} s",
+                    DRAIN_TIMEOUT.as_secs()
+                );
+            }
+            for (lane, readable) in self.lanes.iter_mut().zip(&readable) {
+                if *readable {
+                    lane.receive(now, self.phases.warmup_end, &mut measured, &self.counters)?;
+                }
+                lane.send(now, start_ms, ending, &self.counters)?;
+                now = self.clock.monotonic() - start;
+                lane.flushed(now, self.phases.warmup_end, &mut measured, &self.counters);
+            }
+            if self.lanes.iter().all(|lane| lane.is_done(ending)) {
+                return Ok(measured);
+            }
+            let next = self.lanes.iter().filter_map(Lane::next_time).min();
+            let until = next
+                .map_or(WAIT_MAX, |at| at.saturating_sub(now))
+                .min(WAIT_MAX);
+            readable = wait(self.lanes.iter().map(Lane::socket), until)?;
+        }
+    }
+}
