@@ -14,14 +14,35 @@ const SETTINGS: [&str; 3] = ["retention.ms", "segment.ms", "flush.ms"];
 
 #[derive(Clone, Debug)]
 enum Step {
-    Create { name: usize, partitions: i32, setting: Option<usize> },
-    Delete { name: usize },
-    Grow { name: usize, by: i32 },
-    Set { name: usize, setting: usize, value: Option<u8> },
-    Replace { name: usize, setting: usize, value: u8 },
-    ProducerIds { count: i64 },
+    Create {
+        name: usize,
+        partitions: i32,
+        setting: Option<usize>,
+    },
+    Delete {
+        name: usize,
+    },
+    Grow {
+        name: usize,
+        by: i32,
+    },
+    Set {
+        name: usize,
+        setting: usize,
+        value: Option<u8>,
+    },
+    Replace {
+        name: usize,
+        setting: usize,
+        value: u8,
+    },
+    ProducerIds {
+        count: i64,
+    },
     LeaderEpoch,
-    Apply { count: usize },
+    Apply {
+        count: usize,
+    },
     Poison,
 }
 
@@ -82,7 +103,15 @@ impl Model {
             if let (Some(found), Some(expected)) = (found, expected) {
                 let partitions = found.partitions.iter().map(|id| id.0).collect();
                 let (id, configs) = (found.id, found.configs.clone());
-                assert_eq!(Plain { id, name, partitions, configs }, *expected);
+                assert_eq!(
+                    Plain {
+                        id,
+                        name,
+                        partitions,
+                        configs
+                    },
+                    *expected
+                );
             }
         }
         assert_eq!(view.next_partition(), PartitionId(self.next_partition));
@@ -125,7 +154,11 @@ impl Real {
     fn next_id(&mut self) -> TopicId {
         // Ids in no order, as random ones are.
         self.ids += 1;
-        TopicId(self.ids.wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835).to_le_bytes())
+        TopicId(
+            self.ids
+                .wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835)
+                .to_le_bytes(),
+        )
     }
 }
 
@@ -144,14 +177,29 @@ struct Both {
 impl Both {
     fn run(&mut self, step: &Step) {
         match *step {
-            Step::Create { name, partitions, setting } => self.create(name, partitions, setting),
+            Step::Create {
+                name,
+                partitions,
+                setting,
+            } => self.create(name, partitions, setting),
             Step::Delete { name } => self.delete(name),
             Step::Grow { name, by } => self.grow(name, by),
-            Step::Set { name, setting, value } => self.set(name, setting, value),
-            Step::Replace { name, setting, value } => self.replace(name, setting, value),
+            Step::Set {
+                name,
+                setting,
+                value,
+            } => self.set(name, setting, value),
+            Step::Replace {
+                name,
+                setting,
+                value,
+            } => self.replace(name, setting, value),
             Step::ProducerIds { count } => {
                 let (ids, entry) = decide_producer_ids(self.real.view(), count);
-                assert_eq!(ids, self.model.next_producer_id..self.model.next_producer_id + count);
+                assert_eq!(
+                    ids,
+                    self.model.next_producer_id..self.model.next_producer_id + count
+                );
                 self.model.next_producer_id += count;
                 self.decided(entry);
             }
@@ -178,25 +226,44 @@ impl Both {
 
     fn create(&mut self, name: usize, partitions: i32, setting: Option<usize>) {
         let name = NAMES[name];
-        let configs: Vec<_> = setting.map(|s| (SETTINGS[s].to_owned(), Some("77".to_owned()))).into_iter().collect();
+        let configs: Vec<_> = setting
+            .map(|s| (SETTINGS[s].to_owned(), Some("77".to_owned())))
+            .into_iter()
+            .collect();
         let request = CreateTopicRequest {
             partitions,
             configs,
             ..CreateTopicRequest::with_defaults(name)
         };
         let id = self.real.next_id();
-        let context = CreateContext { id, now_ms: 5, node_id: 1, default_partitions: 1 };
+        let context = CreateContext {
+            id,
+            now_ms: 5,
+            node_id: 1,
+            default_partitions: 1,
+        };
         let decided = decide_create_topic(self.real.view(), &request, &context);
         let fold = |name: &str| name.replace('.', "_");
         if self.model.find(name).is_some() {
-            assert!(matches!(decided, Err(CreateTopicError::Exists { .. })), "{decided:?}");
+            assert!(
+                matches!(decided, Err(CreateTopicError::Exists { .. })),
+                "{decided:?}"
+            );
         } else if self.model.topics.iter().any(|t| fold(t.name) == fold(name)) {
-            assert!(matches!(decided, Err(CreateTopicError::Collision { .. })), "{decided:?}");
+            assert!(
+                matches!(decided, Err(CreateTopicError::Collision { .. })),
+                "{decided:?}"
+            );
         } else {
             let partitions = self.model.new_partitions(partitions);
             let configs = setting.map(|s| (SETTINGS[s].to_owned(), "77".to_owned()));
             let configs = configs.into_iter().collect();
-            self.model.topics.push(Plain { id, name, partitions, configs });
+            self.model.topics.push(Plain {
+                id,
+                name,
+                partitions,
+                configs,
+            });
             self.decided(decided.unwrap().entry);
         }
     }
@@ -212,9 +279,16 @@ impl Both {
     }
 
     fn grow(&mut self, name: usize, by: i32) {
-        let current = self.model.find(NAMES[name]).map(|t| i32::try_from(t.partitions.len()).unwrap());
+        let current = self
+            .model
+            .find(NAMES[name])
+            .map(|t| i32::try_from(t.partitions.len()).unwrap());
         let count = current.unwrap_or(1) + by;
-        let request = CreatePartitionsRequest { topic: named(name), count, assignments: None };
+        let request = CreatePartitionsRequest {
+            topic: named(name),
+            count,
+            assignments: None,
+        };
         let decided = decide_create_partitions(self.real.view(), &request, 1);
         assert_eq!(decided.is_ok(), current.is_some() && by > 0);
         if let Ok(entry) = decided {
@@ -225,17 +299,30 @@ impl Both {
     }
 
     fn alter(&mut self, name: usize, change: ConfigChange) -> bool {
-        let request = AlterConfigRequest { topic: named(name), change };
+        let request = AlterConfigRequest {
+            topic: named(name),
+            change,
+        };
         let decided = decide_alter_config(self.real.view(), &request, &BrokerDefaults::default());
         assert_eq!(decided.is_ok(), self.model.find(NAMES[name]).is_some());
-        decided.map(|decision| self.real.decide(decision.entry)).is_ok()
+        decided
+            .map(|decision| self.real.decide(decision.entry))
+            .is_ok()
     }
 
     fn set(&mut self, name: usize, setting: usize, value: Option<u8>) {
         let value = value.map(|value| (u32::from(value) + 1).to_string());
-        let op = if value.is_some() { AlterOp::Set } else { AlterOp::Delete };
+        let op = if value.is_some() {
+            AlterOp::Set
+        } else {
+            AlterOp::Delete
+        };
         let setting = SETTINGS[setting].to_owned();
-        let ops = vec![ConfigOp { name: setting.clone(), op, value: value.clone() }];
+        let ops = vec![ConfigOp {
+            name: setting.clone(),
+            op,
+            value: value.clone(),
+        }];
         if self.alter(name, ConfigChange::Incremental(ops)) {
             let configs = &mut self.model.find(NAMES[name]).unwrap().configs;
             match value {

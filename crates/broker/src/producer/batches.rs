@@ -88,15 +88,24 @@ impl Batches {
         self.newest().map_or(Offset(-1), KeptBatch::last_offset)
     }
 
-    /// The kept batch that this one is a copy of.
-    pub(super) fn original(&self, header: &BatchHeader) -> Option<&KeptBatch> {
+    /// The kept batch that this one is a copy of, of those since the producer was last silent for
+    /// so long that it counted as unknown.
+    pub(super) fn original(&self, header: &BatchHeader, expiration_ms: i64) -> Option<&KeptBatch> {
+        if header.producer_epoch != self.epoch {
+            return None;
+        }
         let (first, last) = sequences(header);
-        let same = |batch: &&KeptBatch| batch.first == first && batch.last == last;
-        self.kept
-            .iter()
-            .rev()
-            .find(same)
-            .filter(|_| header.producer_epoch == self.epoch)
+        let mut later_ms = self.last_append_ms();
+        for batch in self.kept.iter().rev() {
+            if later_ms.saturating_sub(batch.append_time_ms) > expiration_ms {
+                break;
+            }
+            if batch.first == first && batch.last == last {
+                return Some(batch);
+            }
+            later_ms = batch.append_time_ms;
+        }
+        None
     }
 
     /// Whether this batch may come next.

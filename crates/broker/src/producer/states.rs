@@ -65,7 +65,7 @@ impl ProducerStates {
         let Some(batches) = pending.map(|p| &p.batches).or_else(applied) else {
             return Ok(Verdict::Append);
         };
-        if let Some(original) = batches.original(header) {
+        if let Some(original) = batches.original(header, expiration_ms) {
             return Ok(Verdict::Duplicate {
                 base_offset: original.base_offset,
                 append_time_ms: original.append_time_ms,
@@ -163,11 +163,14 @@ impl ProducerStates {
             .retain(|_, batches| batches.last_offset() >= log_start);
     }
 
-    /// Forgets producers that appended nothing since `before_ms`. It changes no answer, because
-    /// [`check`](Self::check) does not count them any more, and gives their memory back.
+    /// Forgets producers that appended nothing since `before_ms` and have nothing under way, to give
+    /// their memory back. As long as `before_ms` is the expiration before a stamp it changes no
+    /// answer: [`check`](Self::check) does not count what is forgotten, whether or not it is kept.
     pub fn expire(&mut self, before_ms: i64) {
-        self.applied
-            .retain(|_, batches| batches.last_append_ms() >= before_ms);
+        let pending = &self.pending;
+        self.applied.retain(|id, batches| {
+            batches.last_append_ms() >= before_ms || pending.contains_key(id)
+        });
     }
 
     /// How many producers are known by what is applied.
