@@ -4,9 +4,9 @@ use thiserror::Error;
 
 use crate::Codec;
 
-/// Why a batch is refused. Each variant names the Kafka error code that says the same.
+/// Why a batch is refused. Each variant names the Kafka error code that says the same; front ends
+/// map them exhaustively.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[non_exhaustive]
 pub enum BatchError {
     /// The bytes are not those that were sent: `CORRUPT_MESSAGE` (2).
     #[error("corrupt batch: {0}")]

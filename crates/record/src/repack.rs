@@ -1,5 +1,7 @@
 //! Writing a checked batch anew: with another codec, or with the offsets it should have had.
 
+use types::limits;
+
 use crate::cursor::Cursor;
 use crate::pack::Packer;
 use crate::unpack::{Stop, Stream};
@@ -21,69 +23,91 @@ pub(crate) fn repack(
     let open = || Stream::new(from, body, rules.unpacked_bytes_max);
     let mut input_bytes = None;
     if codec == Codec::Zstd {
-        let mut counter = Packer::counter();
-        records(open()?, &mut counter, header.count)?;
-        input_bytes = counter.counted();
+        let counted = Repack::new(open()?, Packer::counter()).run(header.count)?;
+        input_bytes = counted.counted();
     }
-    let mut packer = Packer::new(codec, rules.levels, bytes_max, input_bytes)?;
-    records(open()?, &mut packer, header.count)?;
-    packer.finish()
+    let packer = Packer::new(codec, rules.levels, bytes_max, input_bytes)?;
+    Repack::new(open()?, packer).run(header.count)?.finish()
 }
 
-fn records(mut stream: Stream<'_>, packer: &mut Packer, count: i32) -> Result<(), BatchError> {
-    for index in 0..count {
-        record(&mut stream, packer, index).map_err(|stop| match stop {
-            Stop::Record(flaw) => BatchError::InvalidRecords(vec![RecordError { index, flaw }]),
-            Stop::Batch(error) => error,
-        })?;
-    }
-    if stream.at_end()? {
-        Ok(())
-    } else {
-        Err(BatchError::InvalidBatch(Flaw::BytesLeft))
-    }
+struct Repack<'a> {
+    stream: Stream<'a>,
+    packer: Packer,
+    /// What the packer has not been given yet: it likes few large pieces.
+    pending: Vec<u8>,
 }
 
-fn record(stream: &mut Stream<'_>, packer: &mut Packer, index: i32) -> Result<(), Stop> {
-    let len = stream.record_len()?;
-    stream.want(len.min(FRONT_BYTES_MAX))?;
-    let ahead = stream.ahead();
-    let within = ahead.get(..len.min(ahead.len())).unwrap_or_default();
-    let mut cursor = Cursor::new(within);
-    cursor.byte().ok_or(RecordFlaw::FieldTooLong)?;
-    cursor.varlong().map_err(RecordFlaw::from)?;
-    let kept = within.len().saturating_sub(cursor.rest().len());
-    cursor.varint().map_err(RecordFlaw::from)?;
-    let front = within.len().saturating_sub(cursor.rest().len());
-
-    let rest = len.saturating_sub(front);
-    let mut anew = Vec::with_capacity(FRONT_BYTES_MAX + VARINT_BYTES_MAX);
-    let new_len = kept
-        .saturating_add(varint::size(i64::from(index)))
-        .saturating_add(rest);
-    varint::put(
-        &mut anew,
-        i64::try_from(new_len).map_err(|_| RecordFlaw::Truncated)?,
-    );
-    anew.extend_from_slice(within.get(..kept).unwrap_or_default());
-    varint::put(&mut anew, i64::from(index));
-    packer.write(&anew)?;
-    stream.consume(front);
-    copy(stream, packer, rest)
-}
-
-fn copy(stream: &mut Stream<'_>, packer: &mut Packer, count: usize) -> Result<(), Stop> {
-    let mut due = count;
-    while due > 0 {
-        if !stream.want(1)? {
-            return Err(RecordFlaw::Truncated.into());
+impl<'a> Repack<'a> {
+    const fn new(stream: Stream<'a>, packer: Packer) -> Self {
+        Self {
+            stream,
+            packer,
+            pending: Vec::new(),
         }
-        let ahead = stream.ahead();
-        let now = ahead.get(..due).unwrap_or(ahead);
-        packer.write(now)?;
-        let copied = now.len();
-        stream.consume(copied);
-        due -= copied;
     }
-    Ok(())
+
+    /// Moves all records and gives the packer back, to be finished.
+    fn run(mut self, count: i32) -> Result<Packer, BatchError> {
+        for index in 0..count {
+            self.record(index).map_err(|stop| match stop {
+                Stop::Record(flaw) => BatchError::InvalidRecords(vec![RecordError { index, flaw }]),
+                Stop::Batch(error) => error,
+            })?;
+        }
+        if !self.stream.at_end()? {
+            return Err(BatchError::InvalidBatch(Flaw::BytesLeft));
+        }
+        self.packer.write(&self.pending)?;
+        Ok(self.packer)
+    }
+
+    fn record(&mut self, index: i32) -> Result<(), Stop> {
+        let len = self.stream.record_len()?;
+        self.stream.want(len.min(FRONT_BYTES_MAX))?;
+        let ahead = self.stream.ahead();
+        let within = ahead.get(..len).unwrap_or(ahead);
+        let mut cursor = Cursor::new(within);
+        cursor.byte().ok_or(RecordFlaw::FieldTooLong)?;
+        cursor.varlong().map_err(RecordFlaw::from)?;
+        let kept = within.len().saturating_sub(cursor.rest().len());
+        cursor.varint().map_err(RecordFlaw::from)?;
+        let front = within.len().saturating_sub(cursor.rest().len());
+
+        let index = i64::from(index);
+        let rest = len.saturating_sub(front);
+        let fixed = kept.saturating_add(varint::size(index));
+        let new_len = i64::try_from(fixed.saturating_add(rest));
+        let new_len = new_len.map_err(|_| RecordFlaw::Truncated)?;
+        varint::put(&mut self.pending, new_len);
+        self.pending
+            .extend_from_slice(within.get(..kept).unwrap_or_default());
+        varint::put(&mut self.pending, index);
+        self.stream.consume(front);
+        self.copy(rest)
+    }
+
+    fn copy(&mut self, count: usize) -> Result<(), Stop> {
+        let mut due = count;
+        while due > 0 {
+            if !self.stream.want(1)? {
+                return Err(RecordFlaw::Truncated.into());
+            }
+            let ahead = self.stream.ahead();
+            let now = ahead.get(..due).unwrap_or(ahead);
+            self.pending.extend_from_slice(now);
+            let copied = now.len();
+            self.stream.consume(copied);
+            due -= copied;
+            self.pass_on()?;
+        }
+        Ok(())
+    }
+
+    fn pass_on(&mut self) -> Result<(), BatchError> {
+        if self.pending.len() >= limits::UNPACK_STEP_BYTES {
+            self.packer.write(&self.pending)?;
+            self.pending.clear();
+        }
+        Ok(())
+    }
 }
