@@ -75,6 +75,8 @@ pub struct LogStatus {
     pub segments_count: u64,
     /// Bytes of sealed segments.
     pub segment_bytes: u64,
+    /// The longest step of the owner so far, in microseconds.
+    pub owner_step_max_us: u64,
     /// Why nothing is accepted until a restart; none while all is well.
     pub poisoned_reason: Option<String>,
 }

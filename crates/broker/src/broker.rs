@@ -130,6 +130,14 @@ impl Broker {
         Arc::clone(&self.inner.admission).acquire_many_owned(units).await.ok()
     }
 
+    /// Bytes of requests that are under way.
+    #[must_use]
+    pub fn admitted_bytes(&self) -> u64 {
+        let free = self.inner.admission.available_permits();
+        let used = (self.inner.admission_units as usize).saturating_sub(free);
+        (used * ADMISSION_UNIT_BYTES) as u64
+    }
+
     /// Proposes batches; the answer comes when all of them are as durable as their topics say.
     #[must_use]
     pub fn append(

@@ -81,7 +81,21 @@ pub fn open(
     clock: Arc<dyn Clock>,
     mut random: Box<dyn Random>,
 ) -> Result<Machines, Error> {
-    let dir = DataDir::open(Arc::clone(&disk), &config.root, random.as_mut())?;
+    let dir = DataDir::open(disk, &config.root, random.as_mut())?;
+    open_dir(config, dir, clock, random)
+}
+
+/// Opens the node of a data directory that is locked already.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_dir(
+    config: &NodeConfig,
+    dir: DataDir,
+    clock: Arc<dyn Clock>,
+    mut random: Box<dyn Random>,
+) -> Result<Machines, Error> {
+    let disk = Arc::clone(&dir.disk);
     let state = Applied::empty(&dir, config.owner.defaults.clone());
     let opened = if dir.fresh {
         create(config, &dir, state, random.as_mut(), clock.as_ref())?

@@ -14,6 +14,26 @@ use crate::topic::Topic;
 pub struct Shared {
     catalog: RwLock<Catalog>,
     leader_epoch: AtomicI32,
+    stats: RwLock<StorageStats>,
+}
+
+/// What the owner says of files and of itself, a few times a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StorageStats {
+    /// Log that is not sealed.
+    pub unsealed_bytes: u64,
+    /// Log files that are not sealed.
+    pub files_count: u64,
+    /// Spare log files.
+    pub spares_count: u64,
+    /// Segments.
+    pub segments_count: u64,
+    /// Bytes of their data files.
+    pub segment_bytes: u64,
+    /// Memory of the tail.
+    pub tail_bytes: u64,
+    /// The longest step of the owner so far, in microseconds.
+    pub owner_step_max_us: u64,
 }
 
 #[derive(Debug, Default)]
@@ -45,6 +65,16 @@ impl Shared {
     #[must_use]
     pub fn leader_epoch(&self) -> LeaderEpoch {
         LeaderEpoch(self.leader_epoch.load(Ordering::Acquire))
+    }
+
+    /// What the owner said last of files and of itself.
+    #[must_use]
+    pub fn storage_stats(&self) -> StorageStats {
+        *self.stats.read()
+    }
+
+    pub(crate) fn set_storage_stats(&self, stats: StorageStats) {
+        *self.stats.write() = stats;
     }
 
     pub(crate) fn set_leader_epoch(&self, epoch: LeaderEpoch) {

@@ -63,6 +63,14 @@ impl Running {
         })
     }
 
+    /// Whether a thread ended though nobody asked it to.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        [&self.owner, &self.writer, &self.syncer, &self.background]
+            .iter()
+            .any(|thread| thread.is_finished())
+    }
+
     /// Stops in order: a checkpoint, the last entry synced and proven, the threads ended.
     ///
     /// # Errors

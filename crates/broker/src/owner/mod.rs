@@ -139,6 +139,7 @@ pub struct Owner {
     upkeep: trim::Upkeep,
     ended: VecDeque<(Arc<LogFile>, u64)>,
     stopped: bool,
+    step_max_us: u64,
 }
 
 /// What an owner is made of.
@@ -195,6 +196,7 @@ impl Owner {
             upkeep: trim::Upkeep::new(now),
             ended: parts.ended.into(),
             stopped: false,
+            step_max_us: 0,
         };
         owner.begin_life(parts.clean);
         owner
@@ -202,6 +204,14 @@ impl Owner {
 
     /// Takes what waits and does it. False when there was nothing.
     pub fn step(&mut self) -> bool {
+        let begun = self.clock.monotonic();
+        let worked = self.step_untimed();
+        let took = self.clock.monotonic().saturating_sub(begun).as_micros();
+        self.step_max_us = self.step_max_us.max(u64::try_from(took).unwrap_or(u64::MAX));
+        worked
+    }
+
+    fn step_untimed(&mut self) -> bool {
         // Before the log is looked at: what moves after this wakes the owner again.
         self.inbox.take(OWNER_STEP_MAX, &mut self.proposals);
         let mut worked = !self.proposals.is_empty();

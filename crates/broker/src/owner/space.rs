@@ -16,6 +16,7 @@ use super::checkpoint::Kept;
 use super::flight::Effect;
 use super::state::{NODE_SHARD, SHARED_SHARD};
 use super::{Applied, Draft, Owner};
+use crate::shared::StorageStats;
 
 /// Log space that an entry may take: its own frame, padded.
 pub(super) const fn reservation(payload_bytes: usize) -> u64 {
@@ -88,6 +89,21 @@ impl Owner {
     pub(super) fn unsealed_bytes(&self) -> u64 {
         let files = self.applied.storage.files.values();
         files.map(|state| state.end.unwrap_or(state.file.file_bytes)).sum()
+    }
+
+    /// Says how files and segments stand, for those who ask.
+    pub(super) fn report(&self) {
+        let storage = &self.applied.storage;
+        let segments = storage.segments.values().map(|s| s.segment.info().data.end);
+        self.applied.shared.set_storage_stats(StorageStats {
+            unsealed_bytes: self.unsealed_bytes(),
+            files_count: storage.files.len() as u64,
+            spares_count: self.log.spare_count() as u64,
+            segments_count: storage.segments.len() as u64,
+            segment_bytes: segments.sum(),
+            tail_bytes: self.tail.bytes(),
+            owner_step_max_us: self.step_max_us,
+        });
     }
 
     /// A file takes no more frames. It is sealed once they are all applied.

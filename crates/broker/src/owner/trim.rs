@@ -66,6 +66,7 @@ impl Owner {
             self.upkeep.cursor = Some(None);
         }
         self.drop_dead_segments();
+        self.report();
         if now >= self.upkeep.retry {
             self.upkeep.retry = now + 10 * Duration::from_millis(JOB_RETRY_MS);
             if let Some(file) = self.upkeep.failed_seal.take() {
