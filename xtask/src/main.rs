@@ -12,6 +12,8 @@ mod install;
 mod interop;
 mod paths;
 mod process;
+mod suite;
+mod tidy;
 mod wire;
 
 use std::process::ExitCode;
@@ -31,6 +33,10 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Task {
+    /// Everything once, in one small instance of each
+    Test,
+    /// Check the rules of the repository that no compiler checks
+    Tidy,
     /// Install the clients that the tests need, into the cache directory
     Install,
     /// Run the tests with real clients
@@ -52,6 +58,8 @@ fn main() -> ExitCode {
 
 fn run(task: Task) -> Result<()> {
     match task {
+        Task::Test => suite::test(),
+        Task::Tidy => tidy::run(),
         Task::Install => install::install().map(|_| ()),
         Task::Interop(options) => interop::run(&options),
         Task::Compare(other) => compare::run(&other),

@@ -4,11 +4,10 @@
 #[derive(Debug, Clone)]
 pub(super) struct Measure {
     pub name: &'static str,
-    pub what: &'static str,
     pub load: Load,
     pub partitions: i32,
     pub record_bytes: u64,
-    pub sync: Sync,
+    pub sync: Synced,
 }
 
 /// Who makes the load.
@@ -28,7 +27,7 @@ pub(super) enum Load {
 
 /// When a record is confirmed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sync {
+pub(super) enum Synced {
     /// As each product comes: ours after the sync, Kafka before it.
     Defaults,
     /// After the sync in both.
@@ -41,97 +40,49 @@ impl Load {
     }
 }
 
+impl Measure {
+    /// What is measured, for people.
+    pub(super) fn what(&self) -> String {
+        let load = match self.load {
+            Load::StockProduce => "produce".to_owned(),
+            Load::StockProduceAt(rate) => format!("produce {rate} records/s"),
+            Load::StockConsume => "catch-up consume".to_owned(),
+            Load::BenchProduce => "`millrace bench produce`".to_owned(),
+            Load::BenchConsume => "`millrace bench consume`".to_owned(),
+        };
+        let sync = match self.sync {
+            Synced::Defaults => "defaults",
+            Synced::Both => "both synced",
+        };
+        format!(
+            "{load}, {sync}, {} B, {} partitions",
+            self.record_bytes, self.partitions
+        )
+    }
+}
+
 /// All measures, in the order in which they run.
 pub(super) fn all() -> Vec<Measure> {
     use Load::{BenchConsume, BenchProduce, StockConsume, StockProduce, StockProduceAt};
-    let measure = |name, what, load, partitions, record_bytes, sync| Measure {
+    use Synced::{Both, Defaults};
+    let rows = [
+        ("produce-1k-1p", StockProduce, Defaults, 1024, 1),
+        ("produce-1k-100p", StockProduce, Defaults, 1024, 100),
+        ("produce-100b-1p", StockProduce, Defaults, 100, 1),
+        ("produce-100b-100p", StockProduce, Defaults, 100, 100),
+        ("synced-1k-100p", StockProduce, Both, 1024, 100),
+        ("confirm-2k", StockProduceAt(2000), Both, 1024, 100),
+        ("catch-up", StockConsume, Defaults, 1024, 100),
+        ("bench-1k-100p", BenchProduce, Defaults, 1024, 100),
+        ("bench-synced-1k-100p", BenchProduce, Both, 1024, 100),
+        ("bench-catch-up", BenchConsume, Defaults, 1024, 100),
+    ];
+    let measure = |(name, load, sync, record_bytes, partitions)| Measure {
         name,
-        what,
         load,
-        partitions,
-        record_bytes,
         sync,
+        record_bytes,
+        partitions,
     };
-    vec![
-        measure(
-            "produce-1k-1p",
-            "produce, defaults, 1 KiB, 1 partition",
-            StockProduce,
-            1,
-            1024,
-            Sync::Defaults,
-        ),
-        measure(
-            "produce-1k-100p",
-            "produce, defaults, 1 KiB, 100 partitions",
-            StockProduce,
-            100,
-            1024,
-            Sync::Defaults,
-        ),
-        measure(
-            "produce-100b-1p",
-            "produce, defaults, 100 B, 1 partition",
-            StockProduce,
-            1,
-            100,
-            Sync::Defaults,
-        ),
-        measure(
-            "produce-100b-100p",
-            "produce, defaults, 100 B, 100 partitions",
-            StockProduce,
-            100,
-            100,
-            Sync::Defaults,
-        ),
-        measure(
-            "synced-1k-100p",
-            "produce, both synced, 1 KiB, 100 partitions",
-            StockProduce,
-            100,
-            1024,
-            Sync::Both,
-        ),
-        measure(
-            "confirm-2k",
-            "confirm at 2,000/s, both synced, 1 KiB, 100 partitions",
-            StockProduceAt(2000),
-            100,
-            1024,
-            Sync::Both,
-        ),
-        measure(
-            "catch-up",
-            "catch-up consume, 1 KiB, 100 partitions",
-            StockConsume,
-            100,
-            1024,
-            Sync::Defaults,
-        ),
-        measure(
-            "bench-1k-100p",
-            "millrace bench, defaults, 1 KiB, 100 partitions",
-            BenchProduce,
-            100,
-            1024,
-            Sync::Defaults,
-        ),
-        measure(
-            "bench-synced-1k-100p",
-            "millrace bench, both synced, 1 KiB, 100 partitions",
-            BenchProduce,
-            100,
-            1024,
-            Sync::Both,
-        ),
-        measure(
-            "bench-catch-up",
-            "millrace bench, catch-up consume, 1 KiB, 100 partitions",
-            BenchConsume,
-            100,
-            1024,
-            Sync::Defaults,
-        ),
-    ]
+    rows.map(measure).to_vec()
 }

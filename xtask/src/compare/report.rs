@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 
 use super::machine::Machine;
-use super::measures::{Measure, Sync};
+use super::measures::{Measure, Synced};
 use super::sample::{Sample, topic_settings};
 use crate::broker::Kind;
 
@@ -26,7 +26,7 @@ pub(super) struct Report {
 #[derive(Debug, Serialize)]
 pub(super) struct Measured {
     pub name: &'static str,
-    pub what: &'static str,
+    pub what: String,
     pub millrace: Vec<Sample>,
     pub kafka: Vec<Sample>,
 }
@@ -35,7 +35,7 @@ impl Measured {
     pub(super) fn new(measure: &Measure) -> Self {
         Self {
             name: measure.name,
-            what: measure.what,
+            what: measure.what(),
             millrace: Vec::new(),
             kafka: Vec::new(),
         }
@@ -114,7 +114,7 @@ impl Report {
             "Medians of {} runs of {} s, taken in turn.\n",
             self.runs, self.seconds
         )?;
-        let synced = topic_settings(Kind::Kafka, Sync::Both);
+        let synced = topic_settings(Kind::Kafka, Synced::Both);
         let synced: Vec<_> = synced
             .iter()
             .map(|(key, value)| format!("{key}={value}"))

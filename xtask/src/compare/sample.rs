@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Options;
 use super::load::{Done, Target};
 use super::machine::Disk;
-use super::measures::{Load, Measure, Sync};
+use super::measures::{Load, Measure, Synced};
 use crate::broker::{Broker, Kind, Setup};
 use crate::install::Clients;
 use crate::process::children_cpu;
@@ -75,10 +75,10 @@ pub(super) fn take(
 }
 
 /// The settings that a topic needs to be synced before the confirm. Ours is by default.
-pub(super) fn topic_settings(kind: Kind, sync: Sync) -> Vec<(&'static str, &'static str)> {
+pub(super) fn topic_settings(kind: Kind, sync: Synced) -> Vec<(&'static str, &'static str)> {
     match (kind, sync) {
-        (Kind::Kafka, Sync::Both) => vec![("flush.messages", "1")],
-        (Kind::Kafka, Sync::Defaults) | (Kind::Millrace, _) => vec![],
+        (Kind::Kafka, Synced::Both) => vec![("flush.messages", "1")],
+        (Kind::Kafka, Synced::Defaults) | (Kind::Millrace, _) => vec![],
     }
 }
 

@@ -1,0 +1,120 @@
+//! `cargo xtask test`: everything once, in one small instance of each; `cargo xtask soak`: the full lines.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+
+use crate::broker::Kind;
+use crate::command::{command, show};
+use crate::interop::{self, Part};
+use crate::{install, paths, tidy};
+
+const LIMIT: Duration = Duration::from_secs(3600);
+/// Small instances of the tests with real clients.
+const SMALL_RECORDS: u64 = 2000;
+
+/// A named step.
+pub(crate) struct Step {
+    pub name: String,
+    pub work: Box<dyn Fn() -> Result<()>>,
+}
+
+impl Step {
+    pub(crate) fn new(name: &str, work: impl Fn() -> Result<()> + 'static) -> Self {
+        Self {
+            name: name.to_owned(),
+            work: Box::new(work),
+        }
+    }
+}
+
+/// Runs every step, and closes with how many passed and failed.
+pub(crate) fn test() -> Result<()> {
+    let steps = steps();
+    let mut failed = Vec::new();
+    for step in &steps {
+        println!("── {}", step.name);
+        let started = Instant::now();
+        let result = (step.work)();
+        let seconds = started.elapsed().as_secs();
+        match &result {
+            Ok(()) => println!("── {} passed in {seconds} s", step.name),
+            Err(error) => println!("── {} FAILED in {seconds} s: {error:#}", step.name),
+        }
+        failed.extend(result.is_err().then_some(&step.name));
+    }
+    println!(
+        "{} passed, {} failed",
+        steps.len() - failed.len(),
+        failed.len()
+    );
+    ensure!(failed.is_empty(), "failed: {failed:?}");
+    Ok(())
+}
+
+fn steps() -> Vec<Step> {
+    let cargo = |name: &str, words: &'static [&'static str]| {
+        Step::new(name, move || show(&mut cargo(words), LIMIT))
+    };
+    let mut steps = vec![
+        cargo("format", &["fmt", "--all", "--check"]),
+        cargo(
+            "clippy",
+            &[
+                "clippy",
+                "--workspace",
+                "--all-targets",
+                "--locked",
+                "--",
+                "-D",
+                "warnings",
+            ],
+        ),
+        Step::new("documentation", documentation),
+        Step::new("tidy", tidy::run),
+        cargo("tests", &["test", "--workspace", "--locked"]),
+        cargo(
+            "release build",
+            &["build", "--release", "--locked", "-p", "millrace"],
+        ),
+        Step::new("install clients", || install::install().map(|_| ())),
+    ];
+    for part in [
+        Part::Contents,
+        Part::FirstProgram,
+        Part::Tools,
+        Part::RskafkaTests,
+        Part::Bounce,
+    ] {
+        steps.push(Step::new(&format!("interop {part:?}"), move || {
+            interop::run(&small(part))
+        }));
+    }
+    steps
+}
+
+fn cargo(words: &[&str]) -> Command {
+    let mut cargo = command(["cargo"]);
+    cargo.args(words).current_dir(paths::root());
+    cargo
+}
+
+fn documentation() -> Result<()> {
+    let mut doc = cargo(&["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
+    show(doc.env("RUSTDOCFLAGS", "-D warnings"), LIMIT)
+}
+
+fn small(part: Part) -> interop::Options {
+    interop::Options {
+        broker: Kind::Millrace,
+        bootstrap: None,
+        part: vec![part],
+        client: Vec::new(),
+        records: SMALL_RECORDS,
+        all_pairs: false,
+        restarts: 1,
+        kills: 2,
+        rate: 12_000,
+    }
+}
