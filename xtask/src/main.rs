@@ -12,6 +12,7 @@ mod install;
 mod interop;
 mod paths;
 mod process;
+mod soak;
 mod suite;
 mod tidy;
 mod wire;
@@ -35,6 +36,8 @@ struct Arguments {
 enum Task {
     /// Everything once, in one small instance of each
     Test,
+    /// The full lines of the tests, for hours; it goes on where it was ended
+    Soak(soak::Options),
     /// Check the rules of the repository that no compiler checks
     Tidy,
     /// Install the clients that the tests need, into the cache directory
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
 fn run(task: Task) -> Result<()> {
     match task {
         Task::Test => suite::test(),
+        Task::Soak(options) => soak::run(&options),
         Task::Tidy => tidy::run(),
         Task::Install => install::install().map(|_| ()),
         Task::Interop(options) => interop::run(&options),
