@@ -64,8 +64,31 @@ pub const KAFKA_DECODED_BYTES_MAX: usize = 64 << 20;
 pub const KAFKA_COPIED_CHUNK_BYTES_MAX: usize = 1_024;
 /// Requests of one connection that may be under way at once.
 pub const KAFKA_IN_FLIGHT_MAX: usize = 128;
+/// Bytes of requests of one connection that may be under way at once, the last one aside.
+pub const KAFKA_IN_FLIGHT_BYTES_MAX: usize = 16 << 20;
+/// Bytes of answers that wait for a slow client, the last answer aside; then no more are made.
+pub const KAFKA_OUTPUT_BYTES_MAX: usize = 256 << 10;
+/// Record bytes in answers to fetches of all connections together; beyond it an answer holds the
+/// one batch of each fetch that is always sent.
+pub const KAFKA_FETCH_MEMORY_BYTES: usize = 64 << 20;
+/// Partitions that one fetch reads between two looks at what else waits.
+pub const KAFKA_FETCH_STEP: usize = 64;
+/// Bytes of batches that are checked between two looks at what else waits.
+pub const CHECK_STEP_BYTES: usize = 1 << 20;
 /// Bytes buffered ahead for a frame, whatever its length claims.
 pub const READ_BUFFER_BYTES: usize = 32 << 10;
+/// A frame longer than any before gets so many times the room of what has arrived of it.
+pub const READ_GROWTH_FACTOR: usize = 4;
+/// A frame up to this size gets its room at once on a connection that has sent such a one before.
+pub const KAFKA_TRUSTED_FRAME_BYTES_MAX: usize = 1 << 20;
+/// Pieces that one vectored write takes.
+pub const WRITE_PIECES_MAX: usize = 64;
+/// Rounds that a connection goes before others get their turn.
+pub const CONNECTION_STEPS_MAX: usize = 32;
+/// A listener that cannot accept tries again after this.
+pub const ACCEPT_RETRY_MS: u64 = 50;
+/// Answers under way when the node stops may take this long.
+pub const STOP_ANSWERS_MS: u64 = 500;
 
 /// Proposals waiting for the owner.
 pub const OWNER_QUEUE_MAX: usize = 4_096;
