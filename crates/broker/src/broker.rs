@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use log::read::{Batches, Mode, Outcome, Reader, Want};
+use log::read::{Batches, Mode, Outcome, Reader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use types::{Clock, Offset, ProducerId};
 
@@ -172,23 +172,19 @@ impl Broker {
         max_bytes: usize,
         at_least_one: bool,
     ) -> Result<Batches, FetchError> {
-        check_readable(partition, from)?;
-        if from == partition.end() {
+        let Some(plan) = partition.plan(from, max_bytes, at_least_one)? else {
             return Ok(Batches::default());
-        }
-        let want = Want { partition: partition.id, from, max_bytes, at_least_one };
-        let batches = match self.inner.reader.read(&partition.index, want, Mode::Cached)? {
+        };
+        let batches = match self.inner.reader.carry_out(&plan, Mode::Cached)? {
             Outcome::Batches(batches) => batches,
-            Outcome::NotCached => {
-                let of = Arc::clone(partition);
-                self.run_blocking(move |reader| reader.read(&of.index, want, Mode::Blocking))
-                    .await
-                    .ok_or(FetchError::Closing)?
-                    .map(Outcome::into_batches)?
-            }
+            Outcome::NotCached => self
+                .run_blocking(move |reader| reader.carry_out(&plan, Mode::Blocking))
+                .await
+                .ok_or(FetchError::Closing)?
+                .map(Outcome::into_batches)?,
         };
         // What was trimmed meanwhile may have been punched out while it was read.
-        check_readable(partition, from)?;
+        partition.check_readable(from)?;
         Ok(batches)
     }
 
@@ -278,20 +274,4 @@ impl Broker {
         self.inner.inbox.push(proposal(reply));
         answer.await.map_err(|_| Stopped)
     }
-}
-
-/// Whether `from` can be read or waited for.
-///
-/// # Errors
-/// [`FetchError`].
-pub(crate) fn check_readable(partition: &Partition, from: Offset) -> Result<(), FetchError> {
-    if partition.is_deleted() {
-        return Err(FetchError::UnknownPartition);
-    }
-    let (log_start, end) = (partition.log_start(), partition.end());
-    if from < log_start || from > end {
-        let (offset, log_start, end) = (from.0, log_start.0, end.0);
-        return Err(FetchError::OffsetOutOfRange { offset, log_start, end });
-    }
-    Ok(())
 }

@@ -79,8 +79,13 @@ fn find_at_or_after(
     let mut at = from;
     while let Some((start, end)) = next_stretch(reader, partition, at, target)? {
         let start = start.max(at);
-        let want =
-            Want { partition: partition.id, from: start, max_bytes: 0, at_least_one: true };
+        let want = Want {
+            partition: partition.id,
+            from: start,
+            until: partition.end(),
+            max_bytes: 0,
+            at_least_one: true,
+        };
         let mut next = start;
         while next < end {
             let want = Want { from: next, ..want };

@@ -4,10 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use log::index::PartitionIndex;
+use log::read::{Plan, Want};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use types::{Offset, PartitionId, TopicId};
 
+use crate::error::FetchError;
 use crate::leader_epoch::EpochHistory;
 
 /// Applied state of a partition. The owner alone changes it; readers take what they find.
@@ -84,6 +86,43 @@ impl Partition {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.index.read().bytes()
+    }
+
+    /// Whether `from` can be read or waited for.
+    ///
+    /// # Errors
+    /// The partition is gone, or `from` lies before its log start or after its end.
+    pub fn check_readable(&self, from: Offset) -> Result<(), FetchError> {
+        if self.is_deleted() {
+            return Err(FetchError::UnknownPartition);
+        }
+        let (log_start, end) = (self.log_start(), self.end());
+        if from < log_start || from > end {
+            let (offset, log_start, end) = (from.0, log_start.0, end.0);
+            return Err(FetchError::OffsetOutOfRange { offset, log_start, end });
+        }
+        Ok(())
+    }
+
+    /// The plan of a read of whole batches from `from` on: at most `max_bytes`, or one larger batch
+    /// if `at_least_one`. `None` at the end. What a reader gets by it counts only if `from` can
+    /// still be read afterwards: what is trimmed may be punched out.
+    ///
+    /// # Errors
+    /// As [`check_readable`](Self::check_readable).
+    pub fn plan(
+        &self,
+        from: Offset,
+        max_bytes: usize,
+        at_least_one: bool,
+    ) -> Result<Option<Plan>, FetchError> {
+        self.check_readable(from)?;
+        let until = self.end();
+        if from == until {
+            return Ok(None);
+        }
+        let want = Want { partition: self.id, from, until, max_bytes, at_least_one };
+        Ok(Some(Plan::new(&self.index, want)))
     }
 
     pub(crate) fn set_log_start(&self, offset: Offset) {

@@ -81,6 +81,11 @@ impl Applied {
 
     fn apply_records(&mut self, entry: &EntryHeader, place: Place<'_>, header: &BatchHeader) {
         let Some(partition) = self.partitions.get_mut(&entry.partition) else { return };
+        if partition.shared.is_damaged() {
+            // What follows the damage stays, out of sight, until somebody decides about it.
+            self.index_batch(entry, place);
+            return;
+        }
         partition.producers.apply(header, entry);
         let end = entry.end_offset();
         partition.shared.epochs.write().append(header.leader_epoch, entry.base_offset);
@@ -185,6 +190,9 @@ impl Applied {
                     max_timestamp_ms: row.max_timestamp_ms,
                 },
             };
+            if row.damaged {
+                partition.shared.set_damaged();
+            }
             let log_start = partition.shared.log_start();
             if partition.shared.index.write().seal(file, part, log_start) {
                 live_rows += 1;

@@ -137,6 +137,13 @@ impl Loading {
         }
     }
 
+    /// Whether nobody can read the batch any more: its payload is not even looked at.
+    fn is_dead(&self, entry: &EntryHeader) -> bool {
+        let partition = self.state.partitions.get(&entry.partition);
+        entry.kind == Kind::Records
+            && partition.is_none_or(|p| entry.end_offset() <= p.shared.log_start())
+    }
+
     /// Puts a batch that the checkpoint's rows know into the index: where it is they do not say.
     fn index_only(&mut self, entry: &EntryHeader, place: Place<'_>) {
         if self.sealed_files.contains_key(&place.file.sequence) {
@@ -166,7 +173,7 @@ impl Loading {
 
 impl Replay for Loading {
     fn wants_payload(&self, entry: &PlacedHeader) -> bool {
-        !self.is_covered(&entry.header)
+        !self.is_covered(&entry.header) && !self.is_dead(&entry.header)
     }
 
     fn entry(

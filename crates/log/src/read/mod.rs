@@ -4,4 +4,4 @@ mod batches;
 mod reader;
 
 pub use batches::{Batches, split};
-pub use reader::{Mode, Outcome, Reader, Want};
+pub use reader::{Mode, Outcome, Plan, Reader, Want};

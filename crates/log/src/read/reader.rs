@@ -8,7 +8,7 @@ use types::limits::READ_AHEAD_BYTES;
 use types::{FileSequence, Offset, PartitionId};
 
 use super::batches::{Batches, cut};
-use crate::error::Error;
+use crate::error::{Corruption, Error};
 use crate::file::LogFile;
 use crate::index::{PartitionIndex, SegmentPart};
 use crate::segment::{Extent, ExtentCache};
@@ -50,6 +50,8 @@ pub struct Want {
     pub partition: PartitionId,
     /// The first offset.
     pub from: Offset,
+    /// Where what may be seen ends.
+    pub until: Offset,
     /// Most bytes.
     pub max_bytes: usize,
     /// Give one batch even if it is larger.
@@ -61,6 +63,33 @@ pub struct Want {
 pub struct Reader {
     tail: Arc<Tail>,
     extents: ExtentCache,
+}
+
+/// Where the bytes of a read are. It is made under the index's lock and holds what it names: no file
+/// is reused or removed before it is gone (I5).
+#[derive(Debug)]
+pub struct Plan {
+    want: Want,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Sealed(SegmentPart),
+    Unsealed(Vec<Planned>),
+}
+
+impl Plan {
+    /// The plan of a read from an index.
+    #[must_use]
+    pub fn new(index: &RwLock<PartitionIndex>, want: Want) -> Self {
+        let index = index.read();
+        let source = match index.segment_at(want.from) {
+            Some(part) => Source::Sealed(part.clone()),
+            None => Source::Unsealed(neighbours(&index, want)),
+        };
+        Self { want, source }
+    }
 }
 
 /// Bytes of a file to read.
@@ -89,22 +118,23 @@ impl Reader {
         want: Want,
         mode: Mode,
     ) -> Result<Outcome, Error> {
-        let sealed = index.read().segment_at(want.from).cloned();
-        match sealed {
-            Some(part) => self.read_sealed(&part, want, mode),
-            None => self.read_unsealed(index, want, mode),
+        self.carry_out(&Plan::new(index, want), mode)
+    }
+
+    /// Reads what a plan names. No lock of the index is held meanwhile.
+    ///
+    /// # Errors
+    /// Those of the device, and damage.
+    pub fn carry_out(&self, plan: &Plan, mode: Mode) -> Result<Outcome, Error> {
+        match &plan.source {
+            Source::Sealed(part) => self.read_sealed(part, plan.want, mode),
+            Source::Unsealed(planned) => self.read_unsealed(planned, mode),
         }
     }
 
-    fn read_unsealed(
-        &self,
-        index: &RwLock<PartitionIndex>,
-        want: Want,
-        mode: Mode,
-    ) -> Result<Outcome, Error> {
-        let plan = plan(&index.read(), want);
+    fn read_unsealed(&self, planned: &[Planned], mode: Mode) -> Result<Outcome, Error> {
         let mut batches = Batches::default();
-        for planned in &plan {
+        for planned in planned {
             let range = Range {
                 file: planned.file.file.as_ref(),
                 sequence: planned.file.sequence,
@@ -132,19 +162,21 @@ impl Reader {
         for extent in extents.iter().skip(first) {
             let left = want.max_bytes.saturating_sub(batches.bytes);
             let needed = want.at_least_one && batches.is_empty();
-            if left == 0 && !needed {
+            if (left == 0 && !needed) || extent.base_offset >= want.until {
                 break;
+            }
+            if extent.damaged {
+                return damaged_extent(part, extent, batches);
             }
             let mut found = Batches::default();
             if !self.fetch(&range_of(part, extent), mode, &mut found)? {
                 return Ok(short(batches));
             }
-            let found = cut(&found.concat(), want.from, left, needed)?;
-            let whole = found.len() as u64 == u64::from(extent.bytes);
-            if !found.is_empty() {
-                batches.push(found);
+            let found = cut(&found.concat(), want.from..want.until, left, needed)?;
+            if !found.batches.is_empty() {
+                batches.push(found.batches);
             }
-            if !whole && extent.base_offset > want.from {
+            if !found.to_the_end {
                 break;
             }
         }
@@ -211,6 +243,24 @@ fn short(batches: Batches) -> Outcome {
     if batches.is_empty() { Outcome::NotCached } else { Outcome::Batches(batches) }
 }
 
+/// What stands before damage is given; the damage itself is an error.
+fn damaged_extent(
+    part: &SegmentPart,
+    extent: &Extent,
+    before: Batches,
+) -> Result<Outcome, Error> {
+    if !before.is_empty() {
+        return Ok(Outcome::Batches(before));
+    }
+    Err(Error::Corrupt(Corruption {
+        path: part.segment.data_path(),
+        position: extent.position,
+        what: "records",
+        expected: format!("bytes with CRC {:08x}", extent.crc),
+        found: "other bytes, when the segment was sealed".to_owned(),
+    }))
+}
+
 fn range_of<'a>(part: &'a SegmentPart, extent: &Extent) -> Range<'a> {
     Range {
         file: part.segment.data().as_ref(),
@@ -221,18 +271,20 @@ fn range_of<'a>(part: &'a SegmentPart, extent: &Extent) -> Range<'a> {
 }
 
 /// Neighbouring batches of a log file, read at once.
+#[derive(Debug)]
 struct Planned {
     file: Arc<LogFile>,
     position: u64,
     bytes: u64,
 }
 
-fn plan(index: &PartitionIndex, want: Want) -> Vec<Planned> {
+fn neighbours(index: &PartitionIndex, want: Want) -> Vec<Planned> {
     let mut plan: Vec<Planned> = Vec::new();
     let mut total = 0;
     for (file, batch) in index.batches_from(want.from) {
         let bytes = u64::from(batch.bytes);
-        if total + bytes > want.max_bytes as u64 && !(want.at_least_one && total == 0) {
+        let full = total + bytes > want.max_bytes as u64 && !(want.at_least_one && total == 0);
+        if full || batch.base_offset >= want.until {
             break;
         }
         total += bytes;
