@@ -15,6 +15,9 @@ use clap::{Args, ValueEnum};
 use crate::broker::{Broker, Kind, Setup};
 use crate::install::{Clients, install};
 
+/// Records per second under load, over all clients.
+const RATE: u64 = 12_000;
+
 /// What `cargo xtask interop` takes.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Options {
@@ -43,8 +46,25 @@ pub(crate) struct Options {
     #[arg(long, default_value_t = 20)]
     pub kills: u32,
     /// Records per second under load, over three clients
-    #[arg(long, default_value_t = 12_000)]
+    #[arg(long, default_value_t = RATE)]
     pub rate: u64,
+}
+
+impl Options {
+    /// One part against Millrace, with these counts and defaults elsewhere.
+    pub(crate) fn of(part: Part, records: u64, restarts: u32, kills: u32) -> Self {
+        Self {
+            broker: Kind::Millrace,
+            bootstrap: None,
+            part: vec![part],
+            client: Vec::new(),
+            records,
+            all_pairs: false,
+            restarts,
+            kills,
+            rate: RATE,
+        }
+    }
 }
 
 /// A part of the tests.

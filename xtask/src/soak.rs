@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::broker::Kind;
 use crate::command::{command, run as run_command, show};
 use crate::interop::{self, Part};
 use crate::paths;
 use crate::suite::Step;
 
 const LIMIT: Duration = Duration::from_secs(3 * 3600);
+const RESTARTS: u32 = 5;
 const FUZZER: &str = "0.13.2";
 
 /// What `cargo xtask soak` takes.
@@ -96,20 +96,14 @@ fn chosen(options: &Options) -> Result<Vec<Step>> {
 fn steps(options: &Options) -> Result<Vec<Step>> {
     let mut steps = Vec::new();
     for part in [Part::Contents, Part::Bounce] {
-        let interop = interop::Options {
-            broker: Kind::Millrace,
-            bootstrap: None,
-            part: vec![part],
-            client: Vec::new(),
-            records: options.records,
+        let full = interop::Options::of(part, options.records, RESTARTS, options.kills);
+        let full = interop::Options {
             all_pairs: true,
-            restarts: 5,
-            kills: options.kills,
-            rate: 12_000,
+            ..full
         };
         steps.push(Step::new(
             &format!("interop-{part:?}").to_lowercase(),
-            move || interop::run(&interop),
+            move || interop::run(&full),
         ));
     }
     for target in fuzz_targets()? {

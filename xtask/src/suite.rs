@@ -5,7 +5,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 
-use crate::broker::Kind;
 use crate::command::{command, show};
 use crate::interop::{self, Part};
 use crate::{install, paths, tidy};
@@ -88,7 +87,7 @@ fn steps() -> Vec<Step> {
         Part::Bounce,
     ] {
         steps.push(Step::new(&format!("interop {part:?}"), move || {
-            interop::run(&small(part))
+            interop::run(&interop::Options::of(part, SMALL_RECORDS, 1, 2))
         }));
     }
     steps
@@ -103,18 +102,4 @@ fn cargo(words: &[&str]) -> Command {
 fn documentation() -> Result<()> {
     let mut doc = cargo(&["doc", "--workspace", "--no-deps", "--locked", "--quiet"]);
     show(doc.env("RUSTDOCFLAGS", "-D warnings"), LIMIT)
-}
-
-fn small(part: Part) -> interop::Options {
-    interop::Options {
-        broker: Kind::Millrace,
-        bootstrap: None,
-        part: vec![part],
-        client: Vec::new(),
-        records: SMALL_RECORDS,
-        all_pairs: false,
-        restarts: 1,
-        kills: 2,
-        rate: 12_000,
-    }
 }

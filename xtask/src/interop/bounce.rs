@@ -61,7 +61,11 @@ fn bounce(
         stream.verify(installed, &broker)?;
     }
     let rate = (after - before) as f64 / elapsed.as_secs_f64();
-    println!("{bounce:?} {times} times: {after} confirmed, {rate:.0} per second");
+    let names: Vec<_> = streams.iter().map(|stream| stream.name).collect();
+    println!(
+        "{bounce:?} {times} times under {}: {after} confirmed, {rate:.0} per second",
+        names.join(", ")
+    );
     let wanted = options.rate as f64 * RATE_SHARE;
     ensure!(
         rate >= wanted,
