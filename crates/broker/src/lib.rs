@@ -36,6 +36,7 @@ pub mod topic_config;
 pub use broker::{Broker, BrokerParts, NodeInfo};
 pub use error::{AppendError, FetchError, Stopped, TrimError};
 pub use inbox::Inbox;
+pub use log::Origin;
 pub use offsets::{Found, OffsetQuery};
 pub use open::{Machines, NodeConfig, open, open_dir};
 pub use partition::{Partition, Waiter};

@@ -7,7 +7,7 @@ use log::index::PartitionIndex;
 use log::read::{Plan, Want};
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
-use types::{Offset, PartitionId, TopicId};
+use types::{LeaderEpoch, Offset, PartitionId, TopicId};
 
 use crate::error::FetchError;
 use crate::leader_epoch::EpochHistory;
@@ -86,6 +86,23 @@ impl Partition {
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.index.read().bytes()
+    }
+
+    /// The largest leader epoch not above `requested` and the offset where its records end, while
+    /// `current` is the leader's. `None` for an epoch that the leader has not reached.
+    #[must_use]
+    pub fn epoch_end(
+        &self,
+        requested: LeaderEpoch,
+        current: LeaderEpoch,
+    ) -> Option<(LeaderEpoch, Offset)> {
+        self.epochs.read().end_offset_for(requested, current, self.end())
+    }
+
+    /// The leader epoch under which the record at `offset` was appended.
+    #[must_use]
+    pub fn epoch_at(&self, offset: Offset) -> Option<LeaderEpoch> {
+        self.epochs.read().epoch_at(offset)
     }
 
     /// Whether `from` can be read or waited for.
