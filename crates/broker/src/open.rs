@@ -8,7 +8,7 @@ use log::background::{Background, JobQueue};
 use log::checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter, Loaded, ReplayPosition};
 use log::file::{Provisioner, Spare, Writer};
 use log::read::Reader;
-use log::recovery::{self, ChainedFile, FoundFiles, Survey};
+use log::recovery::{self, ChainedFile, Continuation, FoundFiles, Survey};
 use log::{CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine};
 use types::{Clock, FrameNumber, Random, SeededRandom};
 
@@ -61,6 +61,8 @@ struct Opened {
     state: Applied,
     writer: Writer,
     last: FrameNumber,
+    /// Nothing in the log proves the last frame yet.
+    needs_proof: bool,
     kept: Kept,
     next_checkpoint: u64,
     spares: Vec<Spare>,
@@ -102,7 +104,8 @@ pub fn open_dir(
     } else {
         recover(config, &dir, state, random.as_mut())?
     };
-    let log = Arc::new(CommitLog::new(&opened.writer, opened.last, Arc::clone(&clock)));
+    let (last, needs_proof) = (opened.last, opened.needs_proof);
+    let log = Arc::new(CommitLog::new(&opened.writer, last, needs_proof, Arc::clone(&clock)));
     opened.spares.into_iter().for_each(|spare| log.add_spare(spare));
     if let Some(damage) = &opened.damage {
         log.poison(damage);
@@ -198,6 +201,7 @@ fn create(
         state,
         writer,
         last: FrameNumber(0),
+        needs_proof: false,
         kept,
         next_checkpoint: 2,
         spares: Vec::new(),
@@ -229,7 +233,7 @@ fn recover(
     let files = recovery::chain(&found, &dir.log(), first)?;
     let mut survey = recovery::survey(&files, header.proven)?;
     recovery::lost_files(&found, &mut survey)?;
-    recovery::replay(&files, &survey, &mut loading)?;
+    recovery::replay(&files, &mut survey, &mut loading)?;
     let provisioner = Arc::new(Provisioner::new(
         Arc::clone(&dir.disk),
         dir.log(),
@@ -238,40 +242,32 @@ fn recover(
         found.last_name,
         found.last_generation,
     ));
-    let (writer, last, damage) = match &survey.damage {
-        Some(damage) => {
-            tracing::error!(error = %damage.corruption, "confirmed entries cannot be read");
-            let reason = format!("confirmed entries cannot be read: {}", damage.corruption);
-            (stuck_writer(&files, &survey, &provisioner, random)?, survey.last, Some(reason))
-        }
-        None => {
-            let spare = match found.spares.pop() {
-                Some(spare) => spare,
-                None => provisioner.make()?,
-            };
-            let random = fork(random);
-            let next = recovery::rewrite(
-                &files,
-                &survey,
-                &provisioner,
-                random,
-                spare,
-                &mut loading,
-            )?;
-            (next.writer, next.last, None)
-        }
+    let mut damage = None;
+    let next = if let Some(found) = &survey.damage {
+        tracing::error!(error = %found.corruption, "confirmed entries cannot be read");
+        damage = Some(format!("confirmed entries cannot be read: {}", found.corruption));
+        let writer = stuck_writer(&files, &survey, &provisioner, random)?;
+        Continuation { writer, last: survey.last, needs_proof: false }
+    } else {
+        let spare = match found.spares.pop() {
+            Some(spare) => spare,
+            None => provisioner.make()?,
+        };
+        let random = fork(random);
+        recovery::rewrite(&files, &survey, &provisioner, random, spare, &mut loading)?
     };
     let clean = loading.clean;
     let mut state = loading.state;
     let ended = ended_files(&files, &survey);
-    state.adopt_files(&files, writer.file());
+    state.adopt_files(&files, next.writer.file());
     if damage.is_none() {
         state.adopt_orphans(&found, &files, dir, header.number)?;
     }
     Ok(Opened {
         state,
-        writer,
-        last,
+        writer: next.writer,
+        last: next.last,
+        needs_proof: next.needs_proof,
         kept: kept(dir, &loaded)?,
         next_checkpoint: loaded.next_number,
         spares: found.spares,

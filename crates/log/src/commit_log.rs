@@ -40,6 +40,8 @@ pub enum LogEvent {
         file: Arc<LogFile>,
         /// Where its frames end.
         end: u64,
+        /// The file that takes them now.
+        next: Arc<LogFile>,
     },
 }
 
@@ -91,9 +93,15 @@ pub struct CommitLog {
 }
 
 impl CommitLog {
-    /// The log behind `writer`, with all frames before its next one synced and proven.
+    /// The log behind `writer`, with all frames up to `last` synced. `needs_proof` where nothing in
+    /// the log proves the last of them yet.
     #[must_use]
-    pub fn new(writer: &Writer, last: FrameNumber, clock: Arc<dyn Clock>) -> Self {
+    pub fn new(
+        writer: &Writer,
+        last: FrameNumber,
+        needs_proof: bool,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
         let state = State {
             queue: VecDeque::new(),
             queue_due: None,
@@ -103,8 +111,8 @@ impl CommitLog {
             written: last,
             synced: last,
             dues: VecDeque::new(),
-            needs_proof: false,
-            proof_due: None,
+            needs_proof,
+            proof_due: needs_proof.then(|| clock.monotonic()),
             events: Vec::new(),
             poisoned: None,
             full: false,
@@ -250,12 +258,13 @@ impl CommitLog {
         self.syncer_work.notify_all();
     }
 
-    /// Whether [`close`](Self::close) was called and everything written is synced, or nothing can
-    /// be any more.
+    /// Whether [`close`](Self::close) was called and everything written is synced and proven, or
+    /// nothing can be any more.
     #[must_use]
     pub fn is_drained(&self) -> bool {
         let state = self.state.lock();
-        state.closing && (state.poisoned.is_some() || state.written == state.synced)
+        let done = state.written == state.synced && !state.needs_proof;
+        state.closing && (state.poisoned.is_some() || done)
     }
 }
 
@@ -392,7 +401,8 @@ impl WriterMachine {
                 // The header of the new file proves all frames before it.
                 state.needs_proof = false;
                 state.proof_due = None;
-                state.events.push(LogEvent::Ended { file, end });
+                let next = Arc::clone(self.writer.file());
+                state.events.push(LogEvent::Ended { file, end, next });
                 Progress::Worked
             }
             Err(error) => {

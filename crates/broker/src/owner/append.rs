@@ -70,7 +70,7 @@ impl Owner {
         }
         let then = Then::Append { results, reply: append.reply, permit: append.permit };
         match (synced, written) {
-            (Some(index), _) => self.on_synced.push(index, then),
+            (Some(index), also) => self.on_synced.push(index.max(also.unwrap_or(index)), then),
             (None, Some(index)) => self.on_written.push(index, then),
             (None, None) => then.done(),
         }

@@ -209,6 +209,11 @@ impl Applied {
         if entry.end_offset() <= partition.shared.log_start() {
             return;
         }
+        let mut index = partition.shared.index.write();
+        // In a replay, a segment that the checkpoint knows of may hold it already.
+        if index.end_offset().is_some_and(|end| end > entry.base_offset) {
+            return;
+        }
         let batch = BatchRef {
             base_offset: entry.base_offset,
             position: place.position,
@@ -217,7 +222,8 @@ impl Applied {
             append_time_ms: entry.append_time_ms,
             max_timestamp_ms: entry.max_timestamp_ms,
         };
-        partition.shared.index.write().push(place.file, batch);
+        index.push(place.file, batch);
+        drop(index);
         self.storage.file(place.file).live_batches += 1;
     }
 }

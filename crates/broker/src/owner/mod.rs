@@ -308,7 +308,7 @@ impl Owner {
         for event in events {
             match event {
                 LogEvent::Written { frame, file } => self.frame_written(frame, file),
-                LogEvent::Ended { file, end } => self.file_ended(file, end),
+                LogEvent::Ended { file, end, next } => self.file_ended(file, end, &next),
             }
         }
         moved
@@ -344,9 +344,7 @@ impl Owner {
             }
         }
         self.on_synced.reach(self.applied.index[1]);
-        if self.frames.is_empty() {
-            self.seal_ended();
-        }
+        self.seal_ended();
         worked
     }
 

@@ -17,7 +17,7 @@ use types::{LogIndex, PartitionId, SegmentId};
 use super::Applied;
 use super::apply::Place;
 use super::flight::Effect;
-use super::state::{NODE_SHARD, PartitionState, SHARED_SHARD};
+use super::state::PartitionState;
 use crate::metadata::{MetadataEntry, NodeRow, TopicRow};
 use crate::partition::Partition;
 use crate::partition_row::PartitionRow;
@@ -137,6 +137,14 @@ impl Loading {
         }
     }
 
+    /// Counts an entry, whatever becomes of it: no index is used twice.
+    fn passed(&mut self, entry: &EntryHeader) {
+        if let Some(index) = self.state.index.get_mut(usize::from(entry.shard.0)) {
+            *index = (*index).max(entry.index);
+        }
+        self.state.stamp_ms = self.state.stamp_ms.max(entry.append_time_ms);
+    }
+
     /// Whether nobody can read the batch any more: its payload is not even looked at.
     fn is_dead(&self, entry: &EntryHeader) -> bool {
         let partition = self.state.partitions.get(&entry.partition);
@@ -185,6 +193,7 @@ impl Replay for Loading {
         let header = &entry.header;
         let place = Place { file, position: entry.position, bytes: entry.payload_bytes };
         self.state.storage.file_unless_sealed(file, &self.sealed_files);
+        self.passed(header);
         let Some(payload) = payload else {
             if header.kind == Kind::Records {
                 self.index_only(header, place);
@@ -200,10 +209,6 @@ impl Replay for Loading {
         if !skip {
             self.state.apply(header, place, effect)?;
         }
-        if let Some(index) = self.state.index.get_mut(usize::from(header.shard.0)) {
-            *index = (*index).max(header.index);
-        }
-        self.state.stamp_ms = self.state.stamp_ms.max(header.append_time_ms);
         Ok(())
     }
 
@@ -211,13 +216,12 @@ impl Replay for Loading {
         &mut self,
         _file: &Arc<LogFile>,
         entry: &PlacedHeader,
-        corruption: Corruption,
-    ) -> Result<(), Error> {
+        corruption: &Corruption,
+    ) -> bool {
         let header = &entry.header;
-        debug_assert!(header.shard == NODE_SHARD || header.shard == SHARED_SHARD);
         let partition = match header.kind {
             Kind::Records => self.state.partitions.get(&header.partition),
-            _ => return Err(corruption.into()),
+            _ => return false,
         };
         if let Some(partition) = partition {
             tracing::error!(
@@ -228,7 +232,8 @@ impl Replay for Loading {
             );
             partition.shared.set_damaged();
         }
-        Ok(())
+        self.passed(header);
+        true
     }
 }
 

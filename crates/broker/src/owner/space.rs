@@ -106,16 +106,24 @@ impl Owner {
         });
     }
 
-    /// A file takes no more frames. It is sealed once they are all applied.
-    pub(super) fn file_ended(&mut self, file: Arc<LogFile>, end: u64) {
+    /// A file takes no more frames, `next` takes them. It is sealed once they are all applied.
+    pub(super) fn file_ended(&mut self, file: Arc<LogFile>, end: u64, next: &Arc<LogFile>) {
         self.log_bytes_written(end);
         self.ended.push_back((file, end));
+        // A checkpoint needs a file to begin its replay at, be it empty.
+        self.applied.storage.file(next);
     }
 
-    /// Notes which files ended, and begins to seal the oldest one.
+    /// Notes which files ended and are applied, and begins to seal the oldest one.
     pub(super) fn seal_ended(&mut self) {
-        while let Some((file, end)) = self.ended.pop_front() {
-            self.applied.storage.file(&file).end = Some(end);
+        let applying = self.frames.front().map(|written| written.file.sequence);
+        let is_applied =
+            |ended: &mut (Arc<LogFile>, u64)| applying.is_none_or(|file| file > ended.0.sequence);
+        while let Some((file, end)) = self.ended.pop_front_if(is_applied) {
+            // A file that a segment took the place of, in the last life, is not counted any more.
+            if let Some(state) = self.applied.storage.files.get_mut(&file.sequence) {
+                state.end = Some(end);
+            }
         }
         self.seal_next();
     }
@@ -251,6 +259,8 @@ impl Applied {
         for name in dir.disk.list(&dir.segments())? {
             match FooterFile::from_name(&name) {
                 Some(FooterFile::Whole(id)) if !self.storage.knows(id) => {
+                    // Its number is taken: it will be removed by that name.
+                    self.storage.next_segment = self.storage.next_segment.max(SegmentId(id.0 + 1));
                     self.freed.orphans.push(Orphan::Footer(id));
                 }
                 _ => {}

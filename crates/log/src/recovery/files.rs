@@ -141,6 +141,8 @@ impl BrokenFile {
 pub struct ChainedFile {
     /// The file.
     pub file: Arc<LogFile>,
+    /// Its header.
+    pub header: FileHeader,
     /// Number of its first frame.
     pub first_frame: types::FrameNumber,
     /// Where its frames end, as its successor's header says; none for the last file.
@@ -169,6 +171,7 @@ pub fn chain(
     let header = found.header(file).ok_or_else(missing)?;
     let mut files = vec![ChainedFile {
         file: Arc::clone(file),
+        header: *header,
         first_frame: header.first_frame,
         end: None,
     }];
@@ -178,6 +181,7 @@ pub fn chain(
         last.end = Some(end);
         files.push(ChainedFile {
             file: Arc::clone(next),
+            header: *header,
             first_frame: header.first_frame,
             end: None,
         });

@@ -8,7 +8,7 @@ use types::{FrameNumber, LogIndex, ShardId};
 
 use super::files::ChainedFile;
 use super::scan::{FrameAt, read_header, read_payload};
-use super::survey::Survey;
+use super::survey::{Damage, Survey};
 use crate::error::{Corruption, Error};
 use crate::file::{HEADER_BYTES, LogFile};
 use crate::frame::{FrameHeader, PlacedHeader};
@@ -30,16 +30,14 @@ pub trait Replay {
         payload: Option<Bytes>,
     ) -> Result<(), Error>;
 
-    /// An entry whose payload was confirmed and does not match its CRC.
-    ///
-    /// # Errors
-    /// When the state cannot go on without it.
+    /// An entry whose payload was confirmed and does not match its CRC. False when what follows
+    /// makes no sense without it: the log ends for readers before its frame.
     fn bad_payload(
         &mut self,
         file: &Arc<LogFile>,
         entry: &PlacedHeader,
-        corruption: Corruption,
-    ) -> Result<(), Error>;
+        corruption: &Corruption,
+    ) -> bool;
 }
 
 /// Per shard, the last index that the checkpoint's rows may already hold from its start on.
@@ -49,13 +47,14 @@ pub struct ReplayFrom {
     pub applied: BTreeMap<ShardId, LogIndex>,
 }
 
-/// Replays the proven frames of the chain, oldest first.
+/// Replays the proven frames of the chain, oldest first. What cannot be passed over becomes the
+/// damage of the survey.
 ///
 /// # Errors
 /// Those of the device and of `state`.
 pub fn replay(
     files: &[ChainedFile],
-    survey: &Survey,
+    survey: &mut Survey,
     state: &mut dyn Replay,
 ) -> Result<(), Error> {
     let last = files.len().saturating_sub(1);
@@ -68,7 +67,12 @@ pub fn replay(
         };
         while position < end {
             let FrameAt::Frame(frame) = read_header(&chained.file, position)? else { break };
-            replay_frame(&chained.file, &frame, state)?;
+            if let Some(corruption) = replay_frame(&chained.file, &frame, state)? {
+                survey.last = FrameNumber(frame.number.0.saturating_sub(1));
+                let (position, frame) = (frame.position, frame.number);
+                survey.damage = Some(Damage { file: index, position, frame, corruption });
+                return Ok(());
+            }
             position = frame.end();
         }
         if survey.damage.as_ref().is_some_and(|damage| damage.file == index) {
@@ -78,12 +82,12 @@ pub fn replay(
     Ok(())
 }
 
-/// Replays one frame.
+/// Replays one frame; gives what cannot be passed over.
 pub(super) fn replay_frame(
     file: &Arc<LogFile>,
     frame: &FrameHeader,
     state: &mut dyn Replay,
-) -> Result<(), Error> {
+) -> Result<Option<Corruption>, Error> {
     for entry in frame.decided_order() {
         if !state.wants_payload(&entry) {
             state.entry(file, &entry, None)?;
@@ -91,10 +95,15 @@ pub(super) fn replay_frame(
         }
         match read_payload(file, &entry)? {
             Some(payload) => state.entry(file, &entry, Some(payload))?,
-            None => state.bad_payload(file, &entry, bad_payload(file, frame.number, &entry))?,
+            None => {
+                let corruption = bad_payload(file, frame.number, &entry);
+                if !state.bad_payload(file, &entry, &corruption) {
+                    return Ok(Some(corruption));
+                }
+            }
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 fn bad_payload(file: &LogFile, frame: FrameNumber, entry: &PlacedHeader) -> Corruption {

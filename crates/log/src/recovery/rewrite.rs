@@ -22,8 +22,8 @@ pub struct Continuation {
     pub writer: Writer,
     /// The last frame of the log, synced.
     pub last: FrameNumber,
-    /// The file that ended and where, if there was one.
-    pub ended: Option<(Arc<LogFile>, u64)>,
+    /// The new file holds frames, which nothing proves yet.
+    pub needs_proof: bool,
 }
 
 /// Makes `spare` the last file of the log: the unproven frames of the old last file are written
@@ -62,15 +62,19 @@ pub fn rewrite(
         file: spare.file,
     });
     let mut position = HEADER_BYTES;
-    if let Some(old) = old {
-        position = copy_frames(old, survey, &file)?;
+    if let Some(last) = files.last() {
+        if survey.last < last.first_frame {
+            // Frames prove that their file's header was synced. Of one without frames the sync may
+            // have failed, and what is read be gone at the next cut, the log after it out of reach.
+            last.header.store(last.file.file.as_ref())?;
+        }
+        position = copy_frames(&last.file, survey, &file)?;
     }
     header.store(file.file.as_ref())?;
     replay_copied(&file, position, state)?;
     let writer =
         Writer::resume(Arc::clone(provisioner), random, file, position, survey.last.next());
-    let ended = old.map(|old| (Arc::clone(old), survey.proven_end));
-    Ok(Continuation { writer, last: survey.last, ended })
+    Ok(Continuation { writer, last: survey.last, needs_proof: position > HEADER_BYTES })
 }
 
 /// Copies the frames between the proven end and the end, and syncs them.
@@ -105,7 +109,9 @@ fn replay_copied(file: &Arc<LogFile>, end: u64, state: &mut dyn Replay) -> Resul
     let mut position = HEADER_BYTES;
     while position < end {
         let FrameAt::Frame(frame) = read_header(file, position)? else { break };
-        replay_frame(file, &frame, state)?;
+        if let Some(corruption) = replay_frame(file, &frame, state)? {
+            return Err(corruption.into());
+        }
         position = frame.end();
     }
     Ok(())

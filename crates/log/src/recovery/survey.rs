@@ -62,7 +62,7 @@ pub fn survey(files: &[ChainedFile], proven: FrameNumber) -> Result<Survey, Erro
         survey.proven = frames.iter().map(|f| f.synced).fold(survey.proven, FrameNumber::max);
         survey.last = frames.last().map_or(survey.last, |f| f.number);
         survey.end = stop.position;
-        if stop.fault.is_none() && chained.end.is_none_or(|end| stop.position == end) {
+        if stop.fault.is_none() && chained.end == Some(stop.position) {
             continue;
         }
         let missing = survey.last.next();
@@ -205,6 +205,9 @@ pub fn lost_files(found: &FoundFiles, survey: &mut Survey) -> Result<(), Error> 
         while let Some(header) = broken.frame_of_any_life(at)? {
             match header {
                 Some(frame) if frame.number > survey.last => {
+                    // No frame goes into a file before those of the one before it are synced (I3).
+                    survey.proven = survey.proven.max(survey.last);
+                    survey.proven_end = survey.end;
                     survey.damage = Some(Damage {
                         file: usize::MAX,
                         position: 0,
