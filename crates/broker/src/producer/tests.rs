@@ -222,6 +222,18 @@ fn a_producer_that_was_silent_too_long_counts_as_unknown() {
 }
 
 #[test]
+fn what_does_not_continue_the_known_batches_replaces_them() {
+    let mut partition = Partition::default();
+    assert_eq!(partition.send(batch(1, 0, 0, 1)), Ok(Verdict::Append));
+    assert_eq!(partition.send(batch(1, 0, 1, 1)), Ok(Verdict::Append));
+    partition.now_ms = DAY + 1;
+    assert_eq!(partition.send(batch(1, 0, 70, 1)), Ok(Verdict::Append));
+    // Even for a node that remembers longer.
+    let verdict = partition.states.check(&batch(1, 0, 1, 1), partition.now_ms, 2 * DAY);
+    assert_eq!(verdict, out_of_order(1, 71));
+}
+
+#[test]
 fn what_is_under_way_never_counts_as_forgotten() {
     let mut states = ProducerStates::default();
     states.apply(&batch(1, 0, 0, 1), &entry(0, 1, 0));

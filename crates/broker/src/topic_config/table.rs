@@ -231,7 +231,7 @@ pub static SETTINGS: &[Setting] = &[
         .help("Has no effect: files of the log are shared by all partitions."),
     setting("segment.ms", long(1), "604800000")
         .broker("log.roll.ms")
-        .help("Age at which data may expire though nothing is full."),
+        .help("Longest wait for a full file before data may expire; nothing here waits that long."),
     setting("unclean.leader.election.enable", Kind::Bool, "false")
         .broker("unclean.leader.election.enable")
         .fixed(&["false"], ONE_NODE)
