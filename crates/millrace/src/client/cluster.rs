@@ -11,10 +11,11 @@ use kafka::wire::{ApiKey, ErrorCode};
 
 use super::connection::Connection;
 use super::error::ClientError;
+use super::offsets::LATEST;
 
-/// How long a command waits until a partition has a leader.
-const LEADER_TIMEOUT: Duration = Duration::from_secs(10);
-const LEADER_RETRY: Duration = Duration::from_millis(50);
+/// How long a command repeats what is refused for a reason that passes by itself.
+const PASSING_ERROR_TIMEOUT: Duration = Duration::from_secs(10);
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// A cluster, reached through any of its brokers.
 #[derive(Debug)]
@@ -91,38 +92,29 @@ impl Client {
         Ok(answer)
     }
 
-    /// One topic whose partitions all have leaders; waits for that a while.
+    /// One topic, once all its partitions have leaders that serve them; waits for that a while.
     pub(crate) async fn topic(
         &self,
         name: &str,
         create: bool,
     ) -> Result<MetadataResponseTopic, ClientError> {
-        let waiting = async {
-            loop {
-                let topic = self.topic_now(name, create).await?;
-                let first_error = std::iter::once(topic.error_code)
-                    .chain(topic.partitions.iter().map(|p| p.error_code))
-                    .find(|code| !code.is_none());
-                match first_error {
-                    None => return Ok(topic),
-                    Some(code) if is_passing(code, create) => pause(LEADER_RETRY).await,
-                    Some(code) => {
-                        return ClientError::check(code, None, || format!("topic {name}"))
-                            .map(|()| topic);
-                    }
-                }
-            }
+        let passing = |code| {
+            code == ErrorCode::LEADER_NOT_AVAILABLE
+                || code == ErrorCode::NOT_LEADER_OR_FOLLOWER
+                || (create && code == ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)
         };
-        tokio::time::timeout(LEADER_TIMEOUT, waiting)
-            .await
-            .unwrap_or_else(|_| {
-                let code = ErrorCode::LEADER_NOT_AVAILABLE;
-                Err(ClientError::Refused {
-                    what: format!("topic {name}"),
-                    code,
-                    message: None,
-                })
-            })
+        retry(passing, async || {
+            let topic = self.topic_now(name, create).await?;
+            let errors = topic.partitions.iter().map(|p| p.error_code);
+            for code in std::iter::once(topic.error_code).chain(errors) {
+                ClientError::check(code, None, || format!("topic {name}"))?;
+            }
+            // Metadata names a leader a moment before that broker serves the partition.
+            let all: Vec<_> = topic.partitions.iter().map(|p| p.partition_index).collect();
+            self.offsets(&topic, &all, LATEST).await?;
+            Ok(topic)
+        })
+        .await
     }
 
     async fn topic_now(
@@ -165,10 +157,20 @@ impl Client {
     }
 }
 
-/// Whether an error passes by itself: a leader is being chosen, a topic being made.
-fn is_passing(code: ErrorCode, create: bool) -> bool {
-    code == ErrorCode::LEADER_NOT_AVAILABLE
-        || (create && code == ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)
+/// Does something until it is no longer refused for a reason that passes by itself.
+pub(super) async fn retry<T>(
+    passing: impl Fn(ErrorCode) -> bool,
+    mut attempt: impl AsyncFnMut() -> Result<T, ClientError>,
+) -> Result<T, ClientError> {
+    let mut left = PASSING_ERROR_TIMEOUT;
+    loop {
+        match attempt().await {
+            Err(error) if !left.is_zero() && error.code().is_some_and(&passing) => {}
+            other => return other,
+        }
+        pause(RETRY_PAUSE).await;
+        left = left.saturating_sub(RETRY_PAUSE);
+    }
 }
 
 /// Waits between two questions to a broker.
@@ -176,6 +178,6 @@ fn is_passing(code: ErrorCode, create: bool) -> bool {
     clippy::disallowed_methods,
     reason = "a broker has no event for what is waited for"
 )]
-pub(crate) async fn pause(time: Duration) {
+async fn pause(time: Duration) {
     tokio::time::sleep(time).await;
 }

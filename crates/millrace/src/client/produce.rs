@@ -1,12 +1,13 @@
 //! Appending of batches.
 
 use bytes::Bytes;
+use kafka::wire::ErrorCode;
 use kafka::wire::messages::{
     InitProducerIdRequest, PartitionProduceData, PartitionProduceResponse, ProduceRequest,
     TopicProduceData,
 };
 
-use super::cluster::Client;
+use super::cluster::{Client, retry};
 use super::connection::{Connection, Reply};
 use super::error::ClientError;
 
@@ -27,14 +28,22 @@ impl Client {
             transaction_timeout_ms: 60_000,
             ..InitProducerIdRequest::default()
         };
-        let answer = self.any().call(&request).await?;
-        ClientError::check(answer.error_code, None, || {
-            "cannot get a producer id".into()
-        })?;
-        Ok(Producer {
-            id: answer.producer_id,
-            epoch: answer.producer_epoch,
+        // A broker that has just started is not ready for this at once.
+        let passing = |code| {
+            code == ErrorCode::COORDINATOR_LOAD_IN_PROGRESS
+                || code == ErrorCode::COORDINATOR_NOT_AVAILABLE
+        };
+        retry(passing, async || {
+            let answer = self.any().call(&request).await?;
+            ClientError::check(answer.error_code, None, || {
+                "cannot get a producer id".into()
+            })?;
+            Ok(Producer {
+                id: answer.producer_id,
+                epoch: answer.producer_epoch,
+            })
         })
+        .await
     }
 }
 
