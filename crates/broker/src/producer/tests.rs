@@ -229,7 +229,9 @@ fn what_does_not_continue_the_known_batches_replaces_them() {
     partition.now_ms = DAY + 1;
     assert_eq!(partition.send(batch(1, 0, 70, 1)), Ok(Verdict::Append));
     // Even for a node that remembers longer.
-    let verdict = partition.states.check(&batch(1, 0, 1, 1), partition.now_ms, 2 * DAY);
+    let verdict = partition
+        .states
+        .check(&batch(1, 0, 1, 1), partition.now_ms, 2 * DAY);
     assert_eq!(verdict, out_of_order(1, 71));
 }
 
