@@ -294,3 +294,7 @@ async fn fill(
     }
     Ok(())
 }
+
+#[cfg(test)]
+#[path = "connection_tests.rs"]
+mod tests;

@@ -11,6 +11,7 @@ use types::{Clock, SystemClock};
 use super::ProduceArgs;
 use super::input::{Input, Message};
 use crate::client::{Client, Connection, Reply, base_offset, partition_of_key, send_batch};
+use crate::failure::Failure;
 
 /// A batch is closed at this size, far below every broker's default limit.
 const BATCH_BYTES: usize = 256 << 10;
@@ -46,15 +47,13 @@ struct Sent {
 
 impl<'a> Sender<'a> {
     /// Connects to the leaders of the topic, which is made where the broker allows it.
-    pub(super) async fn new(client: &Client, args: &'a ProduceArgs) -> anyhow::Result<Self> {
+    pub(super) async fn new(client: &Client, args: &'a ProduceArgs) -> Result<Self, Failure> {
         let topic = client.topic(&args.topic, true).await?;
         let mut leaders = BTreeMap::new();
         for p in &topic.partitions {
             leaders.insert(p.partition_index, client.broker(p.leader_id).await?);
         }
-        let partition = args
-            .checked_partition(leaders.len())
-            .map_err(|f| anyhow::anyhow!("{f}"))?;
+        let partition = args.checked_partition(leaders.len())?;
         Ok(Self {
             args,
             leaders,

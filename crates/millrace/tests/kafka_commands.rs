@@ -1,0 +1,359 @@
+//! The commands that speak Kafka's protocol, against our own broker.
+#![expect(clippy::expect_used, reason = "helpers of tests fail the test")]
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, ChildStdout, Command, Stdio};
+
+use assert_cmd::cargo::cargo_bin;
+use serde_json::Value;
+
+struct Output {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Output {
+    #[track_caller]
+    fn ok(self) -> String {
+        assert_eq!(self.code, Some(0), "{}{}", self.stdout, self.stderr);
+        self.stdout
+    }
+
+    #[track_caller]
+    fn json(self) -> Value {
+        serde_json::from_str(&self.ok()).expect("JSON")
+    }
+}
+
+/// A broker on a free port, killed when dropped.
+struct Broker {
+    child: Child,
+    server: String,
+    _dir: tempfile::TempDir,
+}
+
+impl Broker {
+    fn start() -> Self {
+        let dir = tempfile::tempdir().expect("a directory");
+        let mut command = Command::new(cargo_bin!("millrace"));
+        command.args(["serve", "--data-dir", dir.path().to_str().expect("UTF-8")]);
+        for set in [
+            "kafka.listen=127.0.0.1:0",
+            "admin.listen=off",
+            "log.file.bytes=16777216",
+        ] {
+            command.args(["--set", set]);
+        }
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("started");
+        let mut ready = String::new();
+        let stdout = child.stdout.take().expect("piped");
+        BufReader::new(stdout)
+            .read_line(&mut ready)
+            .expect("a line");
+        let server = ready
+            .trim_end()
+            .strip_prefix("ready kafka=")
+            .expect("the ready line");
+        Self {
+            server: server.to_owned(),
+            child,
+            _dir: dir,
+        }
+    }
+
+    fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(cargo_bin!("millrace"));
+        command.args(args).args(["--server", &self.server]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+    }
+
+    fn run(&self, args: &[&str]) -> Output {
+        self.run_with(args, b"")
+    }
+
+    fn run_with(&self, args: &[&str], stdin: &[u8]) -> Output {
+        let mut child = self
+            .command(args)
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("started");
+        // A command that takes no input may have ended before.
+        drop(child.stdin.take().expect("piped").write_all(stdin));
+        let output = child.wait_with_output().expect("ended");
+        Output {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+fn lines(stdout: ChildStdout) -> impl Iterator<Item = String> {
+    BufReader::new(stdout)
+        .lines()
+        .map(|line| line.expect("UTF-8"))
+}
+
+#[test]
+fn topics_are_made_listed_described_altered_and_deleted() {
+    let broker = Broker::start();
+    let create = [
+        "topic",
+        "create",
+        "t",
+        "--partitions",
+        "3",
+        "--config",
+        "retention.ms=60000",
+    ];
+    assert_eq!(broker.run(&create).ok(), "t: created\n");
+    let again = broker.run(&create);
+    assert_eq!(again.code, Some(1));
+    assert!(
+        again.stderr.contains("TOPIC_ALREADY_EXISTS"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(
+        broker
+            .run(&["topic", "create", "t", "--if-not-exists"])
+            .ok(),
+        "t: exists\n"
+    );
+    let list = broker.run(&["topic", "list", "--json"]).json();
+    assert_eq!(
+        list,
+        serde_json::json!([{"name": "t", "partitions": 3, "internal": false}])
+    );
+
+    let alter = [
+        "topic",
+        "alter",
+        "t",
+        "--partitions",
+        "4",
+        "--config",
+        "retention.ms=70000",
+    ];
+    broker.run(&alter).ok();
+    let described = broker.run(&["topic", "describe", "t", "--json"]).json();
+    assert_eq!(described[0]["configs"]["retention.ms"], "70000");
+    assert_eq!(described[0]["partitions"].as_array().map(Vec::len), Some(4));
+    broker
+        .run(&["topic", "alter", "t", "--reset", "retention.ms"])
+        .ok();
+    let described = broker.run(&["topic", "describe", "t", "--json"]).json();
+    assert_eq!(described[0]["configs"]["retention.ms"], Value::Null);
+    assert_eq!(broker.run(&["topic", "alter", "t"]).code, Some(2));
+
+    assert_eq!(broker.run(&["topic", "delete", "t"]).ok(), "t: deleted\n");
+    assert_eq!(broker.run(&["topic", "delete", "t"]).code, Some(1));
+    assert_eq!(
+        broker.run(&["topic", "delete", "t", "--if-exists"]).ok(),
+        "t: missing\n"
+    );
+}
+
+#[test]
+fn records_come_back_with_key_headers_and_bytes_in_every_codec() {
+    let broker = Broker::start();
+    broker.run(&["topic", "create", "t"]).ok();
+    for codec in ["none", "gzip", "snappy", "lz4", "zstd"] {
+        let produce = [
+            "produce",
+            "t",
+            "--codec",
+            codec,
+            "--key-separator",
+            ":",
+            "--header",
+            "h=1",
+            "--header",
+            "h=",
+        ];
+        broker
+            .run_with(&produce, format!("k:{codec}\n:\n").as_bytes())
+            .ok();
+    }
+    let binary = tempfile::NamedTempFile::new().expect("a file");
+    (&binary).write_all(b"\xff\xfe").expect("written");
+    let file = binary.path().to_str().expect("UTF-8");
+    let placed = broker
+        .run(&["produce", "t", "--file", file, "--json"])
+        .json();
+    assert_eq!(placed["partitions"][0]["first_offset"], 10);
+
+    let consumed = broker.run(&["consume", "t", "--json"]).ok();
+    let records: Vec<Value> = consumed
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("JSON"))
+        .collect();
+    assert_eq!(records.len(), 11);
+    for (i, codec) in ["none", "gzip", "snappy", "lz4", "zstd"]
+        .into_iter()
+        .enumerate()
+    {
+        let record = &records[2 * i];
+        assert_eq!(record["offset"], 2 * i);
+        assert_eq!(
+            (&record["key"], &record["value"]),
+            (&"k".into(), &codec.into())
+        );
+        let headers = serde_json::json!([{"key": "h", "value": "1"}, {"key": "h", "value": ""}]);
+        assert_eq!(record["headers"], headers);
+        assert_eq!(
+            (&records[2 * i + 1]["key"], &records[2 * i + 1]["value"]),
+            (&"".into(), &"".into())
+        );
+    }
+    assert_eq!(records[10]["key"], Value::Null);
+    assert_eq!(records[10]["value_base64"], "//4=");
+}
+
+#[test]
+fn consume_starts_and_stops_where_it_is_told() {
+    let broker = Broker::start();
+    broker
+        .run(&["topic", "create", "t", "--partitions", "2"])
+        .ok();
+    let produce = ["produce", "t", "--partition", "1"];
+    broker.run_with(&produce, b"0\n1\n2\n3\n4\n").ok();
+    let consume = |args: &[&str]| {
+        let output = broker.run(&[&["consume", "t"], args].concat()).ok();
+        output.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(consume(&[]), ["0", "1", "2", "3", "4"]);
+    assert_eq!(consume(&["--from", "3"]), ["3", "4"]);
+    assert_eq!(consume(&["--from", "-2", "--count", "1"]), ["3"]);
+    assert_eq!(consume(&["--from", "latest"]), [""; 0]);
+    assert_eq!(
+        consume(&["--from", "2000-01-01T00:00:00Z", "--count", "2"]),
+        ["0", "1"]
+    );
+    assert_eq!(consume(&["--partition", "0"]), [""; 0]);
+    let wrong = broker.run(&["consume", "t", "--partition", "2"]);
+    assert_eq!(wrong.code, Some(2));
+    assert!(
+        wrong.stderr.contains("allowed for t: 0 to 1"),
+        "{}",
+        wrong.stderr
+    );
+    assert_eq!(
+        broker
+            .run(&["produce", "t", "--partition", "2", "--value", "x"])
+            .code,
+        Some(2)
+    );
+    assert_eq!(broker.run(&["consume", "nowhere"]).code, Some(1));
+}
+
+#[test]
+fn consume_follows_what_is_produced_meanwhile() {
+    let broker = Broker::start();
+    broker.run(&["topic", "create", "t"]).ok();
+    broker.run(&["produce", "t", "--value", "before"]).ok();
+    let follow = ["consume", "t", "--follow", "--count", "2"];
+    let mut follower = broker
+        .command(&follow)
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("started");
+    let mut seen = lines(follower.stdout.take().expect("piped"));
+    assert_eq!(seen.next().as_deref(), Some("before"));
+    broker.run(&["produce", "t", "--value", "after"]).ok();
+    assert_eq!(seen.next().as_deref(), Some("after"));
+    assert_eq!(seen.next(), None);
+    assert!(follower.wait().expect("ended").success());
+}
+
+#[test]
+fn bench_reports_what_it_produced_and_consumed() {
+    let broker = Broker::start();
+    let produce = [
+        "bench",
+        "produce",
+        "b",
+        "--partitions",
+        "4",
+        "--connections",
+        "3",
+        "--threads",
+        "2",
+        "--records",
+        "5000",
+        "--record-bytes",
+        "100",
+        "--idempotent",
+        "--json",
+    ];
+    let report = broker.run(&produce).json();
+    assert_eq!(report["records"], 5_000);
+    assert!(
+        report["records_per_second"].as_f64() > Some(0.0),
+        "{report}"
+    );
+    let confirm = &report["confirm"];
+    assert!(confirm["p50_ms"].as_f64() > Some(0.0), "{report}");
+    assert!(
+        confirm["p50_ms"].as_f64() <= confirm["max_ms"].as_f64(),
+        "{report}"
+    );
+    let rated = [
+        "bench",
+        "produce",
+        "b",
+        "--rate",
+        "2000",
+        "--records",
+        "200",
+        "--json",
+    ];
+    assert_eq!(broker.run(&rated).json()["records"], 200);
+    let unanswered = [
+        "bench",
+        "produce",
+        "b",
+        "--acks",
+        "0",
+        "--records",
+        "300",
+        "--json",
+    ];
+    let report = broker.run(&unanswered).json();
+    assert_eq!(
+        (&report["records"], &report["confirm"]),
+        (&300.into(), &Value::Null)
+    );
+    broker
+        .run(&["produce", "b", "--value", "last", "--partition", "0"])
+        .ok();
+
+    let consume = [
+        "bench",
+        "consume",
+        "b",
+        "--connections",
+        "2",
+        "--check-crcs",
+        "--json",
+    ];
+    let records = broker.run(&consume).json()["records"]
+        .as_u64()
+        .expect("a count");
+    // Nobody waited for the 300 without an answer.
+    assert!((5_201..=5_501).contains(&records), "{records}");
+}
