@@ -40,6 +40,7 @@ pub use log::Origin;
 pub use offsets::{Found, OffsetQuery};
 pub use open::{Machines, NodeConfig, open, open_dir};
 pub use partition::{Partition, Waiter};
-pub use read_pool::ReadPool;
+pub use partition_row::partition_log_start;
+pub use read_pool::{Closed, ReadPool};
 pub use shared::{Shared, StorageStats};
 pub use topic::Topic;

@@ -91,10 +91,10 @@ fn find_at_or_after(
             let want = Want { from: next, ..want };
             let batches = reader.read(&partition.index, want, Mode::Blocking)?.into_batches();
             let Some((header, batch)) = split(&batches.concat())?.into_iter().next() else { break };
-            if header.max_timestamp_ms >= target {
-                if let Some(found) = in_batch(&batch, from, target) {
-                    return Ok(Some(found));
-                }
+            if header.max_timestamp_ms >= target
+                && let Some(found) = in_batch(&batch, from, target)
+            {
+                return Ok(Some(found));
             }
             next = header.last_offset().plus(1);
         }

@@ -1,7 +1,8 @@
 //! A partition as it stands in a checkpoint. docs/formats/partition-row.md tells the bytes.
 
+use log::checkpoint::{Row, RowKey, kind};
 use serde::{Deserialize, Serialize};
-use types::{Offset, TopicId};
+use types::{Offset, PartitionId, TopicId};
 
 use crate::leader_epoch::EpochHistory;
 use crate::producer::ProducerStates;
@@ -9,6 +10,18 @@ use crate::stored;
 
 /// Version of the encoding, its first byte.
 const VERSION: u8 = 1;
+
+/// The log start that a checkpoint's row tells, if it is the row of a partition: for tools that
+/// look at a data directory without a broker.
+#[must_use]
+pub fn partition_log_start(row: &Row) -> Option<(PartitionId, Offset)> {
+    let RowKey::Number(number) = row.key else { return None };
+    if row.kind != kind::PARTITION {
+        return None;
+    }
+    let id = PartitionId(u32::try_from(number).ok()?);
+    Some((id, PartitionRow::decode(&row.value)?.log_start))
+}
 
 /// A partition as it stands in a checkpoint.
 #[derive(Debug, Serialize, Deserialize)]

@@ -2,11 +2,17 @@
 
 use std::sync::Arc;
 
-use tokio::sync::{Semaphore, oneshot};
+use parking_lot::Mutex;
+use tokio::sync::{Semaphore, mpsc, oneshot};
+use types::limits::READS_WAITING_MAX;
 
-/// Runs reads that may block, so many at once and no more.
+type Work = Box<dyn FnOnce() + Send>;
+
+/// Runs reads that may block, so many at once and no more. Its threads end with its last handle.
 #[derive(Clone, Debug)]
 pub struct ReadPool {
+    work: mpsc::Sender<Work>,
+    /// Reads that wait or run: asking for more waits.
     slots: Arc<Semaphore>,
 }
 
@@ -15,26 +21,48 @@ pub struct ReadPool {
 pub struct Closed;
 
 impl ReadPool {
-    /// A pool of `threads`, which are the blocking threads of the runtime that it is used on.
-    #[must_use]
-    pub fn new(threads: usize) -> Self {
-        Self { slots: Arc::new(Semaphore::new(threads)) }
+    /// A pool of `threads`.
+    ///
+    /// # Errors
+    /// When the system gives no thread.
+    pub fn start(threads: usize) -> std::io::Result<Self> {
+        let (work, waiting) = mpsc::channel(READS_WAITING_MAX);
+        let waiting = Arc::new(Mutex::new(waiting));
+        for _ in 0..threads {
+            let waiting = Arc::clone(&waiting);
+            #[expect(clippy::disallowed_methods, reason = "this is the shell of the readers")]
+            std::thread::Builder::new()
+                .name("reader".to_owned())
+                .spawn(move || run(&waiting))?;
+        }
+        Ok(Self { work, slots: Arc::new(Semaphore::new(READS_WAITING_MAX)) })
     }
 
     /// Runs `work` when a thread is free.
     ///
     /// # Errors
-    /// [`Closed`] when the runtime shuts down.
+    /// [`Closed`] when there are no threads any more.
     pub async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Closed> {
-        let slot = Arc::clone(&self.slots).acquire_owned().await.map_err(|_| Closed)?;
+        let _slot = self.slots.acquire().await.map_err(|_| Closed)?;
         let (reply, answer) = oneshot::channel();
-        tokio::task::spawn_blocking(move || {
+        let work: Work = Box::new(move || {
             let _gone = reply.send(work()).is_err();
-            drop(slot);
         });
+        self.work.send(work).await.map_err(|_| Closed)?;
         answer.await.map_err(|_| Closed)
+    }
+}
+
+fn run(waiting: &Mutex<mpsc::Receiver<Work>>) {
+    loop {
+        // One thread waits in the channel, the others for the lock.
+        let next = waiting.lock().blocking_recv();
+        match next {
+            Some(work) => work(),
+            None => return,
+        }
     }
 }

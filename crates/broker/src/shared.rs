@@ -81,9 +81,12 @@ impl Shared {
         self.leader_epoch.store(epoch.0, Ordering::Release);
     }
 
-    pub(crate) fn put_topic(&self, topic: Arc<Topic>) {
+    /// Takes a topic as it is now; `named` says whether its name leads to it.
+    pub(crate) fn put_topic(&self, topic: Arc<Topic>, named: bool) {
         let mut catalog = self.catalog.write();
-        catalog.by_name.insert(Arc::clone(&topic.name), Arc::clone(&topic));
+        if named {
+            catalog.by_name.insert(Arc::clone(&topic.name), Arc::clone(&topic));
+        }
         catalog.by_id.insert(topic.id, topic);
     }
 

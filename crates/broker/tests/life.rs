@@ -54,7 +54,7 @@ fn start(root: &Path) -> (Running, Broker) {
             auto_create: true,
             delete_enabled: true,
         },
-        pool: ReadPool::new(2),
+        pool: ReadPool::start(2).unwrap(),
     });
     (Running::start(machines).unwrap(), broker)
 }
@@ -108,6 +108,6 @@ async fn what_was_confirmed_is_there_after_stops_and_seals() {
             expected += 10;
         }
         assert_eq!(read_all(&broker, "orders").await, (0..expected).collect::<Vec<_>>());
-        tokio::task::spawn_blocking(move || running.stop()).await.unwrap().unwrap();
+        tokio::task::block_in_place(|| running.stop()).unwrap();
     }
 }

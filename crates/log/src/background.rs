@@ -200,11 +200,11 @@ impl Background {
             self.write_checkpoint();
             return Progress::Worked;
         }
-        if now >= self.retry_held {
-            if let Some(job) = self.held.pop_front() {
-                self.begin(job, now);
-                return Progress::Worked;
-            }
+        if now >= self.retry_held
+            && let Some(job) = self.held.pop_front()
+        {
+            self.begin(job, now);
+            return Progress::Worked;
         }
         let next = self.queue.jobs.lock().pop_front();
         match next {

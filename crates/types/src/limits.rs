@@ -135,3 +135,5 @@ pub const PRODUCER_ID_BLOCK: i64 = 1_000;
 pub const READ_AHEAD_BYTES: u64 = 1 << 20;
 /// How often idle threads look whether they are to stop, at the latest.
 pub const STOP_CHECK_MS: u64 = 100;
+/// Cold reads that may wait for a reader thread.
+pub const READS_WAITING_MAX: usize = 256;

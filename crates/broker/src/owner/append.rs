@@ -1,10 +1,8 @@
 //! Deciding appends: offset, duplicate, time.
 
-use std::time::Duration;
-
 use log::Payload;
 use record::TimestampType;
-use types::limits::{SPARES_RESERVED, UNSYNCED_MS_MAX};
+use types::limits::SPARES_RESERVED;
 use types::LogIndex;
 
 use super::flight::{Effect, Then, send};
@@ -110,14 +108,7 @@ impl Owner {
         state.next_offset = base_offset.plus(i64::from(count));
         state.shared.set_decided_end(state.next_offset);
         state.producers.decided(&batch.header, base_offset, stamp, next_index);
-        let sync_within = match settings.durability {
-            Durability::Sync => Duration::ZERO,
-            Durability::Async if state.shared.has_waiters() => Duration::ZERO,
-            Durability::Async => {
-                let flush_ms = u64::try_from(settings.flush_ms).unwrap_or(0);
-                Duration::from_millis(flush_ms.min(UNSYNCED_MS_MAX))
-            }
-        };
+        let sync_within = state.sync_within(count);
         let mut header = batch.header;
         header.base_offset = base_offset;
         header.leader_epoch = epoch;

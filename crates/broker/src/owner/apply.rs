@@ -146,7 +146,9 @@ impl Applied {
             views.push(Arc::clone(&state.shared));
         }
         let view = Topic::new(id, &topic.name, views, settings, topic.configs.clone());
-        self.shared.put_topic(Arc::new(view));
+        // Only a replay meets a topic whose name another one has by now.
+        let named = self.metadata.topic_by_name(&view.name).is_some_and(|holder| holder.id == id);
+        self.shared.put_topic(Arc::new(view), named);
     }
 
     fn remove_topic(&mut self, entry: &EntryHeader, id: types::TopicId) {

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use log::file::LogFile;
 use log::segment::Segment;
+use types::limits::UNSYNCED_MS_MAX;
 use types::{FileSequence, LogIndex, Offset, PartitionId, SegmentId, ShardId};
 
 use crate::partition::Partition;
 use crate::producer::ProducerStates;
-use crate::topic_config::TopicSettings;
+use crate::topic_config::{Durability, TopicSettings};
 
 /// The shard of the node itself: swaps, clean stops.
 pub(crate) const NODE_SHARD: ShardId = ShardId(0);
@@ -29,6 +31,8 @@ pub(crate) struct PartitionState {
     pub(crate) producers: ProducerStates,
     /// Settings of its topic.
     pub(crate) settings: Arc<TopicSettings>,
+    /// Records of an async topic since one was to be synced at once (`flush.messages`).
+    pub(crate) unflushed_count: i64,
     /// Its topic's deletion is decided.
     pub(crate) deleting: bool,
     /// The log index that its checkpoint row stood at; older entries are in it already.
@@ -43,9 +47,26 @@ impl PartitionState {
             next_log_start: Offset::ZERO,
             producers: ProducerStates::default(),
             settings,
+            unflushed_count: 0,
             deleting: false,
             row_index: LogIndex(0),
         }
+    }
+}
+
+impl PartitionState {
+    /// How long a batch of `count` records may stay unsynced.
+    pub(crate) fn sync_within(&mut self, count: u32) -> Duration {
+        self.unflushed_count += i64::from(count);
+        let at_once = self.settings.durability == Durability::Sync
+            || self.unflushed_count >= self.settings.flush_messages
+            || self.shared.has_waiters();
+        if at_once {
+            self.unflushed_count = 0;
+            return Duration::ZERO;
+        }
+        let flush_ms = u64::try_from(self.settings.flush_ms).unwrap_or(0);
+        Duration::from_millis(flush_ms.min(UNSYNCED_MS_MAX))
     }
 }
 

@@ -12,7 +12,9 @@ use super::header::{header_bytes, padded, write_descriptor};
 use crate::entry::{Entry, EntryHeader};
 
 /// What a frame is padded with.
-static ZEROS: [u8; BLOCK_BYTES as usize] = [0; BLOCK_BYTES as usize];
+static ZEROS: [u8; 4096] = [0; 4096];
+
+const _: () = assert!(ZEROS.len() as u64 == BLOCK_BYTES);
 
 /// A piece of a frame in memory.
 #[derive(Clone, Debug)]

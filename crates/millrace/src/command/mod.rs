@@ -2,6 +2,7 @@
 
 mod config;
 mod consume;
+mod log;
 mod produce;
 mod server;
 mod status;
@@ -35,6 +36,8 @@ enum Command {
     Consume(consume::ConsumeArgs),
     /// Load a broker and measure it
     Bench(bench::BenchArgs),
+    /// Look into a data directory
+    Log(log::LogArgs),
     /// Print every setting with its value, source, unit and range
     Config(config::Config),
     /// Show what a broker says of itself
@@ -49,6 +52,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Produce(args) => produce::run(&args),
         Command::Consume(args) => consume::run(&args),
         Command::Bench(args) => bench::run(&args),
+        Command::Log(args) => log::run(&args),
         Command::Config(args) => config::run(&args),
         Command::Status(args) => status::run(&args),
     }

@@ -12,7 +12,10 @@ pub(super) fn config(config: &NodeConfig, settings: &Settings) -> KafkaConfig {
         idle_max: config.connection_idle_max,
         request_bytes_max: config.request_bytes_max,
         fetch_bytes_max: config.fetch_bytes_max,
-        advertised: advertised.map(|a| Advertised { host: a.host.clone(), port: a.port }),
+        advertised: advertised.map(|a| Advertised {
+            host: a.host.clone(),
+            port: a.port,
+        }),
         broker_settings: settings.iter().map(setting).collect(),
     }
 }

@@ -51,7 +51,9 @@ pub(crate) struct Node {
 /// Takes the data directory. [`Failure::DataDir`] when it is in use or of a newer format.
 pub(crate) fn prepare(config: &NodeConfig) -> Result<Prepared, Failure> {
     let [root] = config.log.dirs.as_slice() else {
-        return Err(Failure::usage("log.dirs takes one directory in this version"));
+        return Err(Failure::usage(
+            "log.dirs takes one directory in this version",
+        ));
     };
     let disk = Arc::new(RealDisk::new());
     let dir = DataDir::open(disk, root, &mut SystemRandom::new())
@@ -72,13 +74,11 @@ impl Prepared {
         let defaults = topic_defaults(config)?;
         let info = node_info(config, &self.dir, defaults.clone());
         let node = node_config(config, &self.dir, defaults);
-        let opened = tokio::task::spawn_blocking({
-            let clock = Arc::clone(&clock);
-            move || broker::open_dir(&node, self.dir, clock, Box::new(SystemRandom::new()))
+        let machines = tokio::task::block_in_place(|| {
+            let random = Box::new(SystemRandom::new());
+            broker::open_dir(&node, self.dir, Arc::clone(&clock), random)
         });
-        let machines = opened
-            .await
-            .context("recovery was interrupted")?
+        let machines = machines
             .context("cannot open the log")
             .map_err(Failure::DataDir)?;
         let broker = Broker::new(BrokerParts {
@@ -89,20 +89,27 @@ impl Prepared {
             clock,
             admission_bytes: config.request_memory_bytes,
             info,
-            pool: ReadPool::new(READER_THREADS),
+            pool: ReadPool::start(READER_THREADS).context("cannot start the reader threads")?,
         });
         let running = Running::start(machines).context("cannot start the node's threads")?;
         let shutdown = CancellationToken::new();
         let server = kafka::Server::new(broker.clone(), kafka_settings::config(config, settings));
         let kafka = tokio::spawn(server.run(kafka, shutdown.clone()));
-        Ok(Node { broker, running, shutdown, kafka })
+        Ok(Node {
+            broker,
+            running,
+            shutdown,
+            kafka,
+        })
     }
 }
 
 impl Node {
     /// What the node says of itself; the shell fills version, uptime, listeners and memory.
     pub(crate) fn status(&self) -> Arc<dyn StatusSource> {
-        Arc::new(BrokerStatus { broker: self.broker.clone() })
+        Arc::new(BrokerStatus {
+            broker: self.broker.clone(),
+        })
     }
 
     /// Completes when the node cannot go on by itself. A log that was stopped by a failure goes on
@@ -124,8 +131,7 @@ impl Node {
             tracing::error!("the Kafka listeners ended with a panic");
         }
         let running = self.running;
-        let stopped = tokio::task::spawn_blocking(move || running.stop());
-        let stopped = stopped.await.context("the stop was interrupted")?;
+        let stopped = tokio::task::block_in_place(|| running.stop());
         Ok(stopped.context("the log had stopped before")?)
     }
 }
@@ -133,7 +139,10 @@ impl Node {
 fn node_info(config: &NodeConfig, dir: &DataDir, defaults: BrokerDefaults) -> NodeInfo {
     NodeInfo {
         node_id: config.node_id,
-        cluster_id: config.cluster_id.clone().unwrap_or_else(|| base64_url(dir.id)),
+        cluster_id: config
+            .cluster_id
+            .clone()
+            .unwrap_or_else(|| base64_url(dir.id)),
         defaults,
         partitions_default: config.partitions_default,
         auto_create: config.auto_create_topics,
@@ -141,11 +150,7 @@ fn node_info(config: &NodeConfig, dir: &DataDir, defaults: BrokerDefaults) -> No
     }
 }
 
-fn node_config(
-    config: &NodeConfig,
-    dir: &DataDir,
-    defaults: BrokerDefaults,
-) -> broker::NodeConfig {
+fn node_config(config: &NodeConfig, dir: &DataDir, defaults: BrokerDefaults) -> broker::NodeConfig {
     let entry_bytes_max = config.log.file_bytes / 4;
     broker::NodeConfig {
         root: dir.root.clone(),
@@ -171,9 +176,21 @@ fn topic_defaults(config: &NodeConfig) -> Result<BrokerDefaults, Failure> {
     let durability = if topics.sync { "sync" } else { "async" };
     let values: [(&str, &str, String); 11] = [
         ("durability", "log.durability", durability.to_owned()),
-        ("flush.ms", "log.flush.interval.ms", topics.flush_ms.to_string()),
-        ("max.message.bytes", "message.max.bytes", topics.max_message_bytes.to_string()),
-        ("compression.type", "compression.type", topics.compression_type.clone()),
+        (
+            "flush.ms",
+            "log.flush.interval.ms",
+            topics.flush_ms.to_string(),
+        ),
+        (
+            "max.message.bytes",
+            "message.max.bytes",
+            topics.max_message_bytes.to_string(),
+        ),
+        (
+            "compression.type",
+            "compression.type",
+            topics.compression_type.clone(),
+        ),
         (
             "message.timestamp.type",
             "log.message.timestamp.type",
@@ -189,9 +206,21 @@ fn topic_defaults(config: &NodeConfig) -> Result<BrokerDefaults, Failure> {
             "log.message.timestamp.after.max.ms",
             topics.message_timestamp_after_max_ms.to_string(),
         ),
-        ("retention.ms", "log.retention.ms", topics.retention_ms.to_string()),
-        ("retention.bytes", "log.retention.bytes", topics.retention_bytes.to_string()),
-        ("segment.bytes", "log.segment.bytes", topics.segment_bytes.to_string()),
+        (
+            "retention.ms",
+            "log.retention.ms",
+            topics.retention_ms.to_string(),
+        ),
+        (
+            "retention.bytes",
+            "log.retention.bytes",
+            topics.retention_bytes.to_string(),
+        ),
+        (
+            "segment.bytes",
+            "log.segment.bytes",
+            topics.segment_bytes.to_string(),
+        ),
         ("segment.ms", "log.roll.ms", topics.segment_ms.to_string()),
     ];
     let mut defaults = BrokerDefaults::default();
@@ -209,7 +238,11 @@ fn base64_url(id: [u8; 16]) -> String {
     const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let number = u128::from_be_bytes(id);
     let digit = |i: u32| {
-        let shifted = if i == 21 { number << 4 } else { number >> (122 - 6 * i) };
+        let shifted = if i == 21 {
+            number << 4
+        } else {
+            number >> (122 - 6 * i)
+        };
         char::from(DIGITS[usize::try_from(shifted & 63).unwrap_or(0)])
     };
     (0..22).map(digit).collect()
