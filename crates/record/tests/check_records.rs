@@ -295,6 +295,29 @@ fn wrong_inner_offsets_are_written_anew_and_nothing_else_is() {
 }
 
 #[test]
+fn offsets_of_every_width_are_written_anew() {
+    // Up to two bytes more than before, and up to two less.
+    for wrong in [0, -1_000_000_000] {
+        let records: Vec<_> = (0..9_000)
+            .map(|i| record(i % 500, wrong, Some(&varint(i)), None, &[]))
+            .collect();
+        for batch in batches(&records) {
+            let rules = Rules {
+                after_max_ms: 1_000,
+                ..Rules::at(1_000)
+            };
+            let checked = check(&batch, &rules).unwrap();
+            let stored = [&checked.header.encode()[..], &checked.body[..]].concat();
+            let read = rows(&stored);
+            assert_eq!(read.len(), 9_000);
+            for (i, row) in (0..).zip(read) {
+                assert_eq!((row.0, row.1), (1_000 + i % 500, Some(varint(i))));
+            }
+        }
+    }
+}
+
+#[test]
 fn packing_anew_obeys_the_size_limit() {
     let batch = batch_of(
         Codec::Zstd,
