@@ -133,7 +133,26 @@ fn an_unusable_data_directory_ends_with_3() {
         dir.to_str().expect("UTF-8"),
     ]));
     assert_eq!(output.code, Some(3), "{}", output.stderr);
-    assert!(output.stderr.contains("log.dirs"), "{}", output.stderr);
+    assert!(
+        output.stderr.contains(dir.to_str().expect("UTF-8")),
+        "{}",
+        output.stderr
+    );
+}
+
+#[test]
+fn a_data_directory_in_use_ends_with_3() {
+    let broker = Broker::start();
+    let dir = broker.dir.path().to_str().expect("UTF-8");
+    let output = run(millrace(&[
+        "serve",
+        "--data-dir",
+        dir,
+        "--set",
+        "kafka.listen=off",
+    ]));
+    assert_eq!(output.code, Some(3), "{}", output.stderr);
+    assert!(output.stderr.contains(dir), "{}", output.stderr);
 }
 
 #[test]
@@ -157,7 +176,7 @@ fn a_port_in_use_ends_with_1_and_names_the_setting() {
 struct Broker {
     child: Child,
     ready_line: String,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Broker {
@@ -183,7 +202,7 @@ impl Broker {
         Self {
             child,
             ready_line,
-            _dir: dir,
+            dir,
         }
     }
 
