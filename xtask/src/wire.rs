@@ -11,7 +11,8 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 const FETCH: i16 = 1;
 const METADATA: i16 = 3;
 const CREATE_TOPICS: i16 = 19;
-const CREATE_TIMEOUT_MS: i32 = 30_000;
+const INIT_PRODUCER_ID: i16 = 22;
+const TIMEOUT_MS: i32 = 30_000;
 const FETCH_BYTES: i32 = 8 << 20;
 const FRAME_BYTES_MAX: usize = 64 << 20;
 /// The bytes of a record batch before its attributes: offset, length, epoch, magic, CRC.
@@ -19,11 +20,16 @@ const ATTRIBUTES_AT: usize = 8 + 4 + 4 + 1 + 4;
 const LAST_DELTA_AT: usize = ATTRIBUTES_AT + 2;
 const CODECS: [&str; 5] = ["none", "gzip", "snappy", "lz4", "zstd"];
 
-/// Whether the broker answers Metadata and names itself.
+/// Whether the broker answers Metadata, names itself, and hands out producer ids: Kafka does that last.
 pub(crate) fn is_ready(bootstrap: &str) -> Result<bool> {
     // Version 1: a null array asks for all topics, an empty one for none.
-    let answer = call(bootstrap, METADATA, 1, &0_i32.to_be_bytes())?;
-    Ok(Reader(&answer).i32()? > 0)
+    let metadata = call(bootstrap, METADATA, 1, &0_i32.to_be_bytes())?;
+    let mut no_transaction = (-1_i16).to_be_bytes().to_vec();
+    no_transaction.extend(TIMEOUT_MS.to_be_bytes());
+    let producer = call(bootstrap, INIT_PRODUCER_ID, 0, &no_transaction)?;
+    let mut producer = Reader(&producer);
+    producer.take(4)?;
+    Ok(Reader(&metadata).i32()? > 0 && producer.i16()? == 0)
 }
 
 /// Creates a topic with one replica.
@@ -43,7 +49,7 @@ pub(crate) fn create_topic(
         string(&mut body, key)?;
         string(&mut body, value)?;
     }
-    body.extend(CREATE_TIMEOUT_MS.to_be_bytes());
+    body.extend(TIMEOUT_MS.to_be_bytes());
     body.push(0);
     let answer = call(bootstrap, CREATE_TOPICS, 2, &body)?;
     let mut answer = Reader(&answer);
