@@ -1,0 +1,101 @@
+//! DeleteTopics, by name or by id.
+
+use std::collections::BTreeSet;
+
+use broker::metadata::TopicRef;
+use types::TopicId;
+
+use super::Call;
+use super::join::join_all;
+use crate::error_code::ToCode;
+use crate::wire::ErrorCode;
+use crate::wire::messages::{
+    DeletableTopicResult, DeleteTopicState, DeleteTopicsRequest, DeleteTopicsResponse,
+};
+
+/// From this version on topics may be named by id.
+const STATE_VERSION: i16 = 6;
+/// From this version on clients know that deletion can be disabled.
+const DISABLED_VERSION: i16 = 3;
+
+pub(super) async fn run(call: &Call, request: DeleteTopicsRequest) -> DeleteTopicsResponse {
+    let asked = asked(call, request);
+    let mut seen = BTreeSet::new();
+    let mut twice = BTreeSet::new();
+    for asked in &asked {
+        let key = (asked.name.as_deref(), asked.topic_id);
+        if !seen.insert(key) {
+            twice.insert(key);
+        }
+    }
+    let deleted = asked.iter().map(|asked| {
+        let is_twice = twice.contains(&(asked.name.as_deref(), asked.topic_id));
+        delete(call, asked, is_twice)
+    });
+    DeleteTopicsResponse {
+        responses: join_all(deleted).await,
+        ..DeleteTopicsResponse::default()
+    }
+}
+
+fn asked(call: &Call, request: DeleteTopicsRequest) -> Vec<DeleteTopicState> {
+    if call.version() >= STATE_VERSION {
+        return request.topics;
+    }
+    let names = request.topic_names.into_iter();
+    let by_name = names.map(|name| DeleteTopicState {
+        name: Some(name),
+        topic_id: TopicId::ZERO,
+    });
+    by_name.collect()
+}
+
+async fn delete(call: &Call, asked: &DeleteTopicState, is_twice: bool) -> DeletableTopicResult {
+    let broker = call.session.broker();
+    let failed = |error_code: ErrorCode, message: &str| DeletableTopicResult {
+        name: asked.name.clone(),
+        topic_id: asked.topic_id,
+        error_code,
+        error_message: Some(message.to_owned()),
+    };
+    if !broker.info().delete_enabled {
+        let code = if call.version() >= DISABLED_VERSION {
+            ErrorCode::TOPIC_DELETION_DISABLED
+        } else {
+            ErrorCode::INVALID_REQUEST
+        };
+        return failed(code, "delete.topic.enable is false");
+    }
+    if is_twice {
+        return failed(
+            ErrorCode::INVALID_REQUEST,
+            "the topic stands twice in the request",
+        );
+    }
+    let topic = match (&asked.name, asked.topic_id) {
+        (Some(name), TopicId::ZERO) => TopicRef::Name(name.clone()),
+        (None, id) if id != TopicId::ZERO => TopicRef::Id(id),
+        _ => {
+            return failed(
+                ErrorCode::INVALID_REQUEST,
+                "a topic needs either a name or an id",
+            );
+        }
+    };
+    // An answer by id tells the name as well, and the other way round.
+    let found = match &topic {
+        TopicRef::Name(name) => broker.shared().topic(name),
+        TopicRef::Id(id) => broker.shared().topic_by_id(*id),
+    };
+    match broker.delete_topic(topic).await {
+        Err(error) => failed(error.code(), &error.to_string()),
+        Ok(()) => DeletableTopicResult {
+            name: match &found {
+                Some(topic) => Some(topic.name.as_ref().to_owned()),
+                None => asked.name.clone(),
+            },
+            topic_id: found.map_or(asked.topic_id, |topic| topic.id),
+            ..DeletableTopicResult::default()
+        },
+    }
+}

@@ -1,0 +1,214 @@
+//! Fetch: whole batches as they are stored, as soon as there are enough of them.
+//!
+//! There are no sessions yet: every request names all partitions, and the answer's session id is
+//! 0 (KIP-227 allows that).
+
+mod partition;
+mod wait;
+
+use std::time::Duration;
+
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::Instant;
+use types::limits::KAFKA_FETCH_STEP;
+
+use self::partition::{Asked, Found};
+use super::{Call, Closed, Node, Outcome};
+use crate::server::Answer;
+use crate::wire::messages::{
+    FetchRequest, FetchResponse, FetchTopic, FetchableTopicResponse, NodeEndpoint, PartitionData,
+};
+use crate::wire::{ErrorCode, encode_response};
+
+/// From this version on there are sessions.
+const SESSION_VERSION: i16 = 7;
+/// From this version on topics are named by id.
+const ID_VERSION: i16 = 13;
+/// From this version on an answer tells where the leader listens.
+const ENDPOINTS_VERSION: i16 = 16;
+
+pub(super) async fn run(call: Call, request: FetchRequest) -> Result<Outcome, Closed> {
+    if let Some(code) = session_error(&request, call.version()) {
+        let error_code = code;
+        return call.answer(&FetchResponse {
+            error_code,
+            ..FetchResponse::default()
+        });
+    }
+    let fetch = Fetch::new(&call, &request);
+    let (response, charge) = fetch.run().await;
+    let header = &call.header;
+    let chunks = encode_response(header.version, header.correlation_id, &response)?;
+    Ok(Some(Answer { chunks, charge }))
+}
+
+/// Whether the client goes on with a session. It was never given one, so it is told to begin
+/// anew with a full request.
+fn session_error(request: &FetchRequest, version: i16) -> Option<ErrorCode> {
+    if version < SESSION_VERSION || request.session_epoch <= 0 {
+        return None;
+    }
+    Some(if request.session_id == 0 {
+        ErrorCode::INVALID_FETCH_SESSION_EPOCH
+    } else {
+        ErrorCode::FETCH_SESSION_ID_NOT_FOUND
+    })
+}
+
+/// One request while it is served.
+struct Fetch<'a> {
+    call: &'a Call,
+    request: &'a FetchRequest,
+    /// The partitions asked for, topic by topic.
+    asked: Vec<Vec<Asked>>,
+    bytes_min: usize,
+    bytes_max: usize,
+}
+
+/// What one look at the partitions gave.
+struct Look {
+    found: Vec<Vec<Found>>,
+    bytes: usize,
+    /// Waiting would not help: a partition has something to say other than records, or memory
+    /// allowed no more.
+    is_final: bool,
+    charge: Option<OwnedSemaphorePermit>,
+}
+
+impl<'a> Fetch<'a> {
+    fn new(call: &'a Call, request: &'a FetchRequest) -> Self {
+        let config = &call.session.node().config;
+        let asked = request
+            .topics
+            .iter()
+            .map(|topic| resolve(call, topic))
+            .collect();
+        let bytes_max = unsigned(request.max_bytes).min(config.fetch_bytes_max);
+        Self {
+            call,
+            request,
+            asked,
+            bytes_min: unsigned(request.min_bytes).min(bytes_max),
+            bytes_max,
+        }
+    }
+
+    async fn run(&self) -> (FetchResponse, Option<OwnedSemaphorePermit>) {
+        let max_wait = Duration::from_millis(unsigned(self.request.max_wait_ms) as u64);
+        let deadline = Instant::now().checked_add(max_wait);
+        loop {
+            let look = self.look().await;
+            if look.is_final || look.bytes >= self.bytes_min || self.is_over(deadline) {
+                return self.answer(look);
+            }
+            wait::for_more(self, look, deadline).await;
+        }
+    }
+
+    /// Whether it is time to answer with what there is.
+    fn is_over(&self, deadline: Option<Instant>) -> bool {
+        let is_closing = self.call.session.node().is_closing();
+        is_closing || deadline.is_some_and(|deadline| deadline <= Instant::now())
+    }
+
+    fn partitions(&self) -> impl Iterator<Item = &Asked> {
+        self.asked.iter().flatten()
+    }
+
+    /// Reads the partitions in the order in which they are asked for.
+    async fn look(&self) -> Look {
+        let node = self.call.session.node();
+        let wanted = self.bytes_max.min(self.available_bytes());
+        let (memory, charge) = node.fetch_memory(wanted);
+        let mut look = Look {
+            found: Vec::with_capacity(self.asked.len()),
+            bytes: 0,
+            is_final: memory < wanted,
+            charge,
+        };
+        let mut unyielded = 0;
+        for topic in &self.asked {
+            let mut partitions = Vec::with_capacity(topic.len());
+            for asked in topic {
+                let left = memory.saturating_sub(look.bytes);
+                let found = asked.read(self.call, left, look.bytes == 0).await;
+                look.bytes += found.records.len();
+                look.is_final |= found.is_final();
+                partitions.push(found);
+                unyielded += 1;
+                if unyielded == KAFKA_FETCH_STEP {
+                    unyielded = 0;
+                    tokio::task::consume_budget().await;
+                }
+            }
+            look.found.push(partitions);
+        }
+        Node::trim_fetch_memory(&mut look.charge, look.bytes);
+        look
+    }
+
+    /// Bytes that the partitions which have any may give, at most.
+    fn available_bytes(&self) -> usize {
+        let limits = self.partitions().map(Asked::available_bytes);
+        limits.fold(0, usize::saturating_add)
+    }
+
+    fn answer(&self, look: Look) -> (FetchResponse, Option<OwnedSemaphorePermit>) {
+        let broker = self.call.session.broker();
+        let leader_epoch = broker.shared().leader_epoch();
+        let mut response = FetchResponse::default();
+        let mut names_leader = false;
+        let mut found = look.found.into_iter();
+        for topic in &self.request.topics {
+            let partitions = found.next().unwrap_or_default().into_iter();
+            let partitions: Vec<PartitionData> = partitions
+                .map(|found| found.into_data(self.call, leader_epoch))
+                .collect();
+            names_leader |= partitions
+                .iter()
+                .any(|data| data.current_leader.leader_id >= 0);
+            response.responses.push(FetchableTopicResponse {
+                topic: topic.topic.clone(),
+                topic_id: topic.topic_id,
+                partitions,
+            });
+        }
+        if names_leader && self.call.version() >= ENDPOINTS_VERSION {
+            response.node_endpoints.push(this_node(self.call));
+        }
+        (response, look.charge)
+    }
+}
+
+fn this_node(call: &Call) -> NodeEndpoint {
+    let endpoint = call.session.endpoint();
+    NodeEndpoint {
+        node_id: call.session.broker().info().node_id,
+        host: endpoint.host,
+        port: endpoint.port,
+        rack: None,
+    }
+}
+
+fn resolve(call: &Call, asked: &FetchTopic) -> Vec<Asked> {
+    let shared = call.session.broker().shared();
+    let (topic, unknown) = if call.version() >= ID_VERSION {
+        (
+            shared.topic_by_id(asked.topic_id),
+            ErrorCode::UNKNOWN_TOPIC_ID,
+        )
+    } else {
+        (
+            shared.topic(&asked.topic),
+            ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+        )
+    };
+    let partitions = asked.partitions.iter();
+    let resolved = partitions.map(|partition| Asked::new(topic.as_deref(), unknown, partition));
+    resolved.collect()
+}
+
+/// What a client asks for; a negative number asks for nothing.
+fn unsigned(number: i32) -> usize {
+    usize::try_from(number).unwrap_or(0)
+}

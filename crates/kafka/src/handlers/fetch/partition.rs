@@ -1,0 +1,213 @@
+//! One partition of a Fetch request.
+
+use std::sync::Arc;
+
+use broker::{FetchError, Partition, Topic};
+use bytes::Bytes;
+use record::{BatchHeader, Codec};
+use types::{LeaderEpoch, Offset};
+
+use super::unsigned;
+use crate::error_code::{ToCode, for_version};
+use crate::handlers::Call;
+use crate::handlers::leader_epoch::check_leader_epoch;
+use crate::wire::messages::{EpochEndOffset, FetchPartition, LeaderIdAndEpoch, PartitionData};
+use crate::wire::{ApiKey, ErrorCode, Records};
+
+/// Below this version zstd is not known to clients.
+const ZSTD_VERSION: i16 = 10;
+
+/// A partition that is asked for.
+#[derive(Debug)]
+pub(super) struct Asked {
+    number: i32,
+    /// The partition, or why there is none.
+    pub(super) partition: Result<Arc<Partition>, ErrorCode>,
+    from: Offset,
+    leader_epoch: i32,
+    last_fetched_epoch: i32,
+    bytes_max: usize,
+}
+
+/// What a look at a partition gave.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    number: i32,
+    error_code: ErrorCode,
+    /// The end before the look.
+    pub(super) seen_end: Offset,
+    end: i64,
+    log_start: i64,
+    pub(super) records: Records,
+    diverging: EpochEndOffset,
+}
+
+impl Asked {
+    pub(super) fn new(topic: Option<&Topic>, unknown: ErrorCode, asked: &FetchPartition) -> Self {
+        let partition = match topic {
+            Some(topic) => topic
+                .partition(asked.partition)
+                .cloned()
+                .ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
+            None => Err(unknown),
+        };
+        Self {
+            number: asked.partition,
+            partition,
+            from: Offset(asked.fetch_offset),
+            leader_epoch: asked.current_leader_epoch,
+            last_fetched_epoch: asked.last_fetched_epoch,
+            bytes_max: unsigned(asked.partition_max_bytes),
+        }
+    }
+
+    /// Bytes that the partition may give, one batch aside.
+    pub(super) fn available_bytes(&self) -> usize {
+        let has_more = self.partition.as_ref().is_ok_and(|of| of.end() > self.from);
+        if has_more { self.bytes_max } else { 0 }
+    }
+
+    /// Whether the partition is no longer as it was when its end was `seen_end`.
+    pub(super) fn has_moved(&self, seen_end: Offset) -> bool {
+        self.partition
+            .as_ref()
+            .is_ok_and(|of| of.end() > seen_end || of.is_deleted())
+    }
+
+    /// Reads at most `bytes_max`, or one larger batch if nothing `is_first` was read before it.
+    pub(super) async fn read(&self, call: &Call, bytes_max: usize, is_first: bool) -> Found {
+        let mut found = Found {
+            number: self.number,
+            end: -1,
+            log_start: -1,
+            ..Found::default()
+        };
+        let partition = match &self.partition {
+            Ok(partition) => partition,
+            Err(code) => {
+                found.error_code = *code;
+                return found;
+            }
+        };
+        found.seen_end = partition.end();
+        let result = self.read_from(call, partition, bytes_max, is_first).await;
+        // After the read, so that no record lies behind the high watermark.
+        found.end = partition.end().0;
+        found.log_start = partition.log_start().0;
+        match result {
+            Ok(Read::Records(records)) => found.records = records,
+            Ok(Read::Diverging(end)) => found.diverging = end,
+            Err(code) => found.error_code = for_version(code, ApiKey::Fetch, call.version()),
+        }
+        found
+    }
+
+    async fn read_from(
+        &self,
+        call: &Call,
+        partition: &Arc<Partition>,
+        bytes_max: usize,
+        is_first: bool,
+    ) -> Result<Read, ErrorCode> {
+        let broker = call.session.broker();
+        let current = broker.shared().leader_epoch();
+        check_leader_epoch(self.leader_epoch, current)?;
+        if let Some(end) = self.divergence(partition, current) {
+            return Ok(Read::Diverging(end));
+        }
+        let bytes_max = bytes_max.min(self.bytes_max);
+        let read = broker.read(partition, self.from, bytes_max, is_first).await;
+        let batches = read.map_err(|error| self.report(partition, &error))?;
+        if batches.is_empty() && self.from == partition.end() && partition.is_damaged() {
+            return Err(ErrorCode::KAFKA_STORAGE_ERROR);
+        }
+        let records = Records(batches.pieces);
+        if call.version() < ZSTD_VERSION {
+            return without_zstd(records).map(Read::Records);
+        }
+        Ok(Read::Records(records))
+    }
+
+    /// Where the client's log parts from ours, if it does (KIP-595).
+    fn divergence(&self, partition: &Partition, current: LeaderEpoch) -> Option<EpochEndOffset> {
+        if self.last_fetched_epoch < 0 {
+            return None;
+        }
+        let last = LeaderEpoch(self.last_fetched_epoch);
+        let (epoch, end) = partition.epoch_end(last, current)?;
+        let parts = epoch < last || end < self.from;
+        parts.then_some(EpochEndOffset {
+            epoch: epoch.0,
+            end_offset: end.0,
+        })
+    }
+
+    fn report(&self, partition: &Partition, error: &FetchError) -> ErrorCode {
+        if let FetchError::Storage(cause) = error {
+            let (partition, offset) = (partition.id, self.from);
+            tracing::error!(%partition, %offset, error = %cause, "records cannot be read");
+        }
+        error.code()
+    }
+}
+
+enum Read {
+    Records(Records),
+    Diverging(EpochEndOffset),
+}
+
+impl Found {
+    /// Whether it says something other than records.
+    pub(super) fn is_final(&self) -> bool {
+        !self.error_code.is_none() || self.diverging != EpochEndOffset::default()
+    }
+
+    /// The partition as the answer has it.
+    pub(super) fn into_data(self, call: &Call, leader_epoch: LeaderEpoch) -> PartitionData {
+        let names_leader = matches!(
+            self.error_code,
+            ErrorCode::NOT_LEADER_OR_FOLLOWER | ErrorCode::FENCED_LEADER_EPOCH
+        );
+        let leader = LeaderIdAndEpoch {
+            leader_id: call.session.broker().info().node_id,
+            leader_epoch: leader_epoch.0,
+        };
+        PartitionData {
+            partition_index: self.number,
+            error_code: self.error_code,
+            high_watermark: self.end,
+            // Nothing is held back while there are no transactions.
+            last_stable_offset: self.end,
+            log_start_offset: self.log_start,
+            records: Some(self.records),
+            diverging_epoch: self.diverging,
+            current_leader: if names_leader {
+                leader
+            } else {
+                LeaderIdAndEpoch::default()
+            },
+            ..PartitionData::default()
+        }
+    }
+}
+
+/// The batches before the first one that an old client cannot unpack.
+fn without_zstd(records: Records) -> Result<Records, ErrorCode> {
+    let bytes = match records.0.as_slice() {
+        [] => return Ok(records),
+        [one] => one.clone(),
+        many => Bytes::from(many.concat()),
+    };
+    let mut known = 0;
+    while let Some(rest) = bytes.get(known..).filter(|rest| !rest.is_empty()) {
+        let header = BatchHeader::parse(rest).map_err(|_| ErrorCode::KAFKA_STORAGE_ERROR)?;
+        if header.attributes.codec() == Some(Codec::Zstd) {
+            break;
+        }
+        known += header.total_bytes();
+    }
+    if known == 0 {
+        return Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE);
+    }
+    Ok(bytes.slice(..known.min(bytes.len())).into())
+}

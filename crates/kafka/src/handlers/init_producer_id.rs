@@ -1,0 +1,36 @@
+//! InitProducerId: a producer id for an idempotent producer.
+
+use super::Call;
+use crate::error_code::ToCode;
+use crate::wire::ErrorCode;
+use crate::wire::messages::{InitProducerIdRequest, InitProducerIdResponse};
+
+/// Without a transactional id every request gets a new id with epoch 0, whatever id the producer
+/// had before.
+pub(super) async fn run(call: &Call, request: &InitProducerIdRequest) -> InitProducerIdResponse {
+    let refused = match request.transactional_id.as_deref() {
+        None => None,
+        Some("") => Some(ErrorCode::INVALID_REQUEST),
+        // This version has no transactions.
+        Some(_) => Some(ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED),
+    };
+    if let Some(error_code) = refused {
+        return failed(error_code);
+    }
+    match call.session.broker().producer_id().await {
+        Ok(id) => InitProducerIdResponse {
+            producer_id: id.0,
+            producer_epoch: 0,
+            ..InitProducerIdResponse::default()
+        },
+        Err(error) => failed(error.code()),
+    }
+}
+
+fn failed(error_code: ErrorCode) -> InitProducerIdResponse {
+    InitProducerIdResponse {
+        error_code,
+        producer_epoch: -1,
+        ..InitProducerIdResponse::default()
+    }
+}

@@ -1,0 +1,355 @@
+//! Produce: batches are checked here, on the connection's own task, and proposed to the owner.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use broker::metadata::is_internal;
+use broker::owner::{AppendPart, AppendResults, Appended};
+use broker::{AppendError, Partition, Stopped, Topic};
+use bytes::Bytes;
+use record::{BatchError, CheckedBatch, Rules};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use types::PartitionId;
+use types::limits::{CHECK_STEP_BYTES, UNPACKED_BATCH_BYTES_MAX};
+
+use super::{Call, Closed, Outcome};
+use crate::error_code::{ToCode, for_version};
+use crate::wire::messages::{
+    BatchIndexAndErrorMessage, PartitionProduceResponse, ProduceRequest, ProduceResponse,
+    TopicProduceData, TopicProduceResponse,
+};
+use crate::wire::{ApiKey, ErrorCode};
+
+/// Below this version zstd is not known to clients.
+const ZSTD_VERSION: i16 = 7;
+/// From this version on an answer tells which records were at fault.
+const RECORD_ERRORS_VERSION: i16 = 8;
+/// The one client that may write to the broker's own topics.
+const ADMIN_CLIENT: &str = "__admin_client";
+
+/// What a Produce request is after its start.
+#[derive(Debug)]
+pub(crate) enum Started {
+    /// Its batches are proposed.
+    Appending(Appending),
+    /// It is done already.
+    Done(Outcome),
+}
+
+/// A Produce request whose batches are proposed.
+#[derive(Debug)]
+pub(crate) struct Appending {
+    call: Call,
+    response: ProduceResponse,
+    /// Where in the response the result of each batch goes: topic and partition.
+    places: Vec<(usize, usize)>,
+    results: oneshot::Receiver<AppendResults>,
+}
+
+/// Does all of a request that could not begin early.
+pub(super) async fn run(
+    call: Call,
+    request: ProduceRequest,
+    bytes: usize,
+) -> Result<Outcome, Closed> {
+    match start(call, request, bytes).await? {
+        Started::Done(outcome) => Ok(outcome),
+        Started::Appending(mut appending) => std::future::poll_fn(|cx| appending.poll(cx)).await,
+    }
+}
+
+/// Checks the batches and proposes those that passed.
+pub(super) async fn start(
+    call: Call,
+    request: ProduceRequest,
+    bytes: usize,
+) -> Result<Started, Closed> {
+    // `None` when the node closes; then the owner says so.
+    let permit = call.session.broker().admit(bytes).await;
+    let acks = request.acks;
+    let checked = Checking::new(&call, &request)
+        .check(request.topic_data)
+        .await;
+    let Checked {
+        parts,
+        places,
+        response,
+    } = checked;
+    if acks == 0 {
+        return leave_unanswered(&call, parts, &response, permit);
+    }
+    if parts.is_empty() {
+        return Ok(Started::Done(call.answer(&response)?));
+    }
+    let results = call.session.broker().append(parts, permit);
+    Ok(Started::Appending(Appending {
+        call,
+        response,
+        places,
+        results,
+    }))
+}
+
+/// Without acknowledgement there is no answer; only a closed connection says that something was
+/// refused.
+fn leave_unanswered(
+    call: &Call,
+    parts: Vec<AppendPart>,
+    response: &ProduceResponse,
+    permit: Option<OwnedSemaphorePermit>,
+) -> Result<Started, Closed> {
+    if !parts.is_empty() {
+        call.session.broker().append_unanswered(parts, permit);
+    }
+    let partitions = response
+        .responses
+        .iter()
+        .flat_map(|topic| &topic.partition_responses);
+    let refused = partitions
+        .map(|partition| partition.error_code)
+        .find(|code| !code.is_none());
+    match refused {
+        Some(code) => Err(Closed::Unanswered(code.name().unwrap_or("an error"))),
+        None => Ok(Started::Done(None)),
+    }
+}
+
+impl Appending {
+    /// The answer, once the owner has decided and the log is as safe as the topics want it.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome, Closed>> {
+        let Poll::Ready(results) = Pin::new(&mut self.results).poll(cx) else {
+            return Poll::Pending;
+        };
+        let stopped = || Err(AppendError::Stopped(Stopped));
+        let results = results.unwrap_or_default().into_iter().map(Some);
+        let results = results.chain(std::iter::repeat_with(|| None));
+        let version = self.call.version();
+        for ((topic, partition), result) in self.places.iter().zip(results) {
+            let topic = self.response.responses.get_mut(*topic);
+            let place = topic.and_then(|topic| topic.partition_responses.get_mut(*partition));
+            if let Some(place) = place {
+                fill(place, result.unwrap_or_else(stopped), version);
+            }
+        }
+        Poll::Ready(self.call.answer(&self.response))
+    }
+}
+
+/// Puts a result into its place in the response.
+fn fill(place: &mut PartitionProduceResponse, result: Result<Appended, AppendError>, version: i16) {
+    match result {
+        Ok(appended) => {
+            place.base_offset = appended.base_offset.0;
+            place.log_append_time_ms = appended.log_append_time_ms.unwrap_or(-1);
+            place.log_start_offset = appended.log_start.0;
+        }
+        Err(error) => {
+            place.error_code = for_version(error.code(), ApiKey::Produce, version);
+            place.error_message = Some(error.to_string());
+        }
+    }
+}
+
+/// The batches of one request while they are looked at.
+struct Checking<'a> {
+    call: &'a Call,
+    /// What all partitions are refused with.
+    refused: Option<Refusal>,
+    now_ms: i64,
+    /// Partitions seen so far.
+    seen: Vec<PartitionId>,
+    checked: Checked,
+    /// Bytes checked since others had their turn.
+    unyielded_bytes: usize,
+}
+
+#[derive(Default)]
+struct Checked {
+    parts: Vec<AppendPart>,
+    places: Vec<(usize, usize)>,
+    response: ProduceResponse,
+}
+
+/// Why a batch is not proposed.
+#[derive(Clone, Debug)]
+enum Refusal {
+    /// A code says it all.
+    Code(ErrorCode, &'static str),
+    /// The batch is wrong.
+    Batch(BatchError),
+}
+
+const TRANSACTIONS: Refusal = Refusal::Code(
+    ErrorCode::TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+    "this version has no transactions",
+);
+const UNKNOWN: Refusal = Refusal::Code(
+    ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
+    "there is no such partition",
+);
+const INTERNAL: Refusal = Refusal::Code(
+    ErrorCode::INVALID_TOPIC_EXCEPTION,
+    "the topic is the broker's own",
+);
+const TWICE: Refusal = Refusal::Code(
+    ErrorCode::INVALID_REQUEST,
+    "the partition stands twice in the request",
+);
+
+impl<'a> Checking<'a> {
+    fn new(call: &'a Call, request: &ProduceRequest) -> Self {
+        let refused = if !matches!(request.acks, -1..=1) {
+            Some(Refusal::Code(
+                ErrorCode::INVALID_REQUIRED_ACKS,
+                "acks must be -1, 0 or 1",
+            ))
+        } else if request.transactional_id.is_some() {
+            Some(TRANSACTIONS)
+        } else {
+            None
+        };
+        Self {
+            call,
+            refused,
+            now_ms: call.session.broker().clock().now_ms(),
+            seen: Vec::new(),
+            checked: Checked::default(),
+            unyielded_bytes: 0,
+        }
+    }
+
+    async fn check(mut self, topics: Vec<TopicProduceData>) -> Checked {
+        for data in topics {
+            let topic = self.call.session.broker().shared().topic(&data.name);
+            self.checked.response.responses.push(TopicProduceResponse {
+                name: data.name,
+                topic_id: data.topic_id,
+                partition_responses: Vec::with_capacity(data.partition_data.len()),
+            });
+            for partition in data.partition_data {
+                let records = partition.records.unwrap_or_default();
+                self.give_way(records.len()).await;
+                self.partition(topic.as_deref(), partition.index, records);
+            }
+        }
+        self.checked
+    }
+
+    /// Checking is the connection's own work, but not at the cost of all others.
+    async fn give_way(&mut self, bytes: usize) {
+        self.unyielded_bytes += bytes;
+        if self.unyielded_bytes > CHECK_STEP_BYTES {
+            self.unyielded_bytes = bytes;
+            tokio::task::yield_now().await;
+        }
+    }
+
+    fn partition(&mut self, topic: Option<&Topic>, index: i32, records: Bytes) {
+        let batch = self.accept(topic, index, records);
+        let Some(topic) = self.checked.response.responses.last_mut() else {
+            return;
+        };
+        let mut place = PartitionProduceResponse {
+            index,
+            base_offset: -1,
+            ..PartitionProduceResponse::default()
+        };
+        match batch {
+            Ok(part) => {
+                self.checked.parts.push(part);
+                let partition = topic.partition_responses.len();
+                let topic = self.checked.response.responses.len() - 1;
+                self.checked.places.push((topic, partition));
+            }
+            Err(refusal) => refuse(&mut place, &refusal, self.call.version()),
+        }
+        if let Some(topic) = self.checked.response.responses.last_mut() {
+            topic.partition_responses.push(place);
+        }
+    }
+
+    /// The part to propose for one partition.
+    fn accept(
+        &mut self,
+        topic: Option<&Topic>,
+        index: i32,
+        records: Bytes,
+    ) -> Result<AppendPart, Refusal> {
+        if let Some(refused) = &self.refused {
+            return Err(refused.clone());
+        }
+        let topic = topic.ok_or(UNKNOWN)?;
+        let partition = topic.partition(index).ok_or(UNKNOWN)?;
+        let is_admin = self.call.header.client_id.as_deref() == Some(ADMIN_CLIENT);
+        if is_internal(&topic.name) && !is_admin {
+            return Err(INTERNAL);
+        }
+        self.note(partition)?;
+        let batch = record::check(&records, &self.rules(topic)).map_err(Refusal::Batch)?;
+        if batch.header.attributes.is_transactional() {
+            return Err(TRANSACTIONS);
+        }
+        Ok(part(partition, batch))
+    }
+
+    /// The owner takes one batch for each partition.
+    fn note(&mut self, partition: &Partition) -> Result<(), Refusal> {
+        match self.seen.binary_search(&partition.id) {
+            Ok(_) => Err(TWICE),
+            Err(at) => {
+                self.seen.insert(at, partition.id);
+                Ok(())
+            }
+        }
+    }
+
+    fn rules(&self, topic: &Topic) -> Rules {
+        let settings = &topic.settings;
+        Rules {
+            max_bytes: settings.max_message_bytes,
+            unpacked_bytes_max: UNPACKED_BATCH_BYTES_MAX,
+            timestamp_type: settings.timestamp_type,
+            before_max_ms: settings.before_max_ms,
+            after_max_ms: settings.after_max_ms,
+            now_ms: self.now_ms,
+            // This version compacts no topic.
+            keys_required: false,
+            codec: settings.codec,
+            levels: settings.levels,
+            zstd_allowed: self.call.version() >= ZSTD_VERSION,
+        }
+    }
+}
+
+fn part(partition: &Partition, batch: CheckedBatch) -> AppendPart {
+    AppendPart {
+        partition: partition.id,
+        batch,
+        origin: broker::Origin::Kafka,
+    }
+}
+
+fn refuse(place: &mut PartitionProduceResponse, refusal: &Refusal, version: i16) {
+    match refusal {
+        Refusal::Code(code, message) => {
+            place.error_code = *code;
+            place.error_message = Some((*message).to_owned());
+        }
+        Refusal::Batch(error) => {
+            place.error_code = error.code();
+            place.error_message = Some(error.to_string());
+            if version >= RECORD_ERRORS_VERSION {
+                place.record_errors = record_errors(error);
+            }
+        }
+    }
+}
+
+fn record_errors(error: &BatchError) -> Vec<BatchIndexAndErrorMessage> {
+    let faulty = error.record_errors().iter();
+    let errors = faulty.map(|faulty| BatchIndexAndErrorMessage {
+        batch_index: faulty.index,
+        batch_index_error_message: Some(faulty.flaw.to_string()),
+    });
+    errors.collect()
+}

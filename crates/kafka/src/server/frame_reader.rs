@@ -1,0 +1,137 @@
+//! Frames out of a byte stream, with memory for what arrived only.
+
+use std::io;
+use std::task::{Context, Poll, ready};
+
+use bytes::{Buf, Bytes, BytesMut};
+use tokio::net::TcpStream;
+use types::limits::{KAFKA_TRUSTED_FRAME_BYTES_MAX, READ_BUFFER_BYTES, READ_GROWTH_FACTOR};
+
+/// Bytes of the length before each frame.
+const PREFIX_BYTES: usize = 4;
+/// Less room than this at the end of a buffer is not worth a read.
+const USEFUL_ROOM_BYTES: usize = 1024;
+
+/// Takes frames out of a stream. A frame larger than what a connection has sent before gets room
+/// as its bytes arrive, a multiple of them at a time, and none before the first.
+#[derive(Debug)]
+pub(super) struct FrameReader {
+    buffer: BytesMut,
+    frame_bytes_max: usize,
+    /// Size of the last frame, up to a bound: the next one is believed to be as large.
+    trusted_bytes: usize,
+}
+
+/// A length that no frame may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a request claims {claimed} bytes, socket.request.max.bytes is {bytes_max}")]
+pub(crate) struct BadLength {
+    /// What it says.
+    pub(crate) claimed: i32,
+    /// The largest that is taken.
+    pub(crate) bytes_max: usize,
+}
+
+/// What a read brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Filled {
+    /// Bytes.
+    Some,
+    /// The client sends nothing more.
+    End,
+}
+
+impl FrameReader {
+    pub(super) fn new(frame_bytes_max: usize) -> Self {
+        Self {
+            buffer: BytesMut::new(),
+            frame_bytes_max,
+            trusted_bytes: 0,
+        }
+    }
+
+    /// Bytes that are held.
+    #[cfg(test)]
+    pub(super) fn held_bytes(&self) -> usize {
+        self.buffer.capacity()
+    }
+
+    /// The next frame without its length, if it is complete.
+    pub(super) fn next_frame(&mut self) -> Result<Option<Bytes>, BadLength> {
+        let Some(frame_bytes) = self.claimed()? else {
+            return Ok(None);
+        };
+        if self.buffer.len() - PREFIX_BYTES < frame_bytes {
+            return Ok(None);
+        }
+        self.buffer.advance(PREFIX_BYTES);
+        let frame = self.buffer.split_to(frame_bytes).freeze();
+        self.trusted_bytes = frame_bytes.min(KAFKA_TRUSTED_FRAME_BYTES_MAX);
+        if self.buffer.is_empty() {
+            self.buffer = BytesMut::new();
+        }
+        Ok(Some(frame))
+    }
+
+    /// The length of the frame that the buffer begins with, if that much has arrived.
+    fn claimed(&self) -> Result<Option<usize>, BadLength> {
+        let Some(prefix) = self.buffer.first_chunk::<PREFIX_BYTES>() else {
+            return Ok(None);
+        };
+        let claimed = i32::from_be_bytes(*prefix);
+        let bytes_max = self.frame_bytes_max;
+        let bytes = usize::try_from(claimed).ok();
+        match bytes.filter(|bytes| *bytes <= bytes_max) {
+            Some(bytes) => Ok(Some(bytes)),
+            None => Err(BadLength { claimed, bytes_max }),
+        }
+    }
+
+    /// Reads what has arrived, once. Nothing is allocated while nothing has.
+    pub(super) fn poll_fill(
+        &mut self,
+        stream: &TcpStream,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<Filled>> {
+        loop {
+            ready!(stream.poll_read_ready(cx))?;
+            self.make_room();
+            match stream.try_read_buf(&mut self.buffer) {
+                Ok(0) => return Poll::Ready(Ok(Filled::End)),
+                Ok(_) => return Poll::Ready(Ok(Filled::Some)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if self.buffer.is_empty() {
+                        self.buffer = BytesMut::new();
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+    }
+
+    /// Room for the next read. A frame larger than the read buffer gets a buffer of its own and
+    /// no byte behind it is read, so that its batches are slices of one allocation.
+    fn make_room(&mut self) {
+        let (arrived, capacity) = (self.buffer.len(), self.buffer.capacity());
+        // What `claimed` refuses was refused when the bytes arrived.
+        let claimed = self.claimed().ok().flatten();
+        let whole = claimed.map_or(0, |bytes| bytes.saturating_add(PREFIX_BYTES));
+        let whole = whole.max(USEFUL_ROOM_BYTES);
+        let has_own_buffer = capacity > READ_BUFFER_BYTES;
+        if capacity > arrived && (capacity >= whole || has_own_buffer) {
+            return;
+        }
+        let room = if whole <= READ_BUFFER_BYTES {
+            READ_BUFFER_BYTES
+        } else {
+            let grown = arrived.saturating_mul(READ_GROWTH_FACTOR);
+            let trusted = self.trusted_bytes.saturating_add(PREFIX_BYTES);
+            whole.min(grown.max(trusted).max(2 * READ_BUFFER_BYTES))
+        };
+        // `reserve` would round up to twice the old size.
+        let mut buffer = BytesMut::with_capacity(room);
+        buffer.extend_from_slice(&self.buffer);
+        self.buffer = buffer;
+    }
+}

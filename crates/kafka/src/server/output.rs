@@ -1,0 +1,108 @@
+//! Encoded answers on their way to the client.
+
+use std::collections::VecDeque;
+use std::io::{self, IoSlice};
+use std::task::{Context, Poll, ready};
+
+use bytes::Buf;
+use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
+use types::limits::WRITE_PIECES_MAX;
+
+use crate::wire::Chunks;
+
+/// An encoded answer, and the memory that it was charged with until it is written.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) chunks: Chunks,
+    #[expect(dead_code, reason = "given back when the answer is dropped")]
+    pub(crate) charge: Option<OwnedSemaphorePermit>,
+}
+
+impl From<Chunks> for Answer {
+    fn from(chunks: Chunks) -> Self {
+        Self {
+            chunks,
+            charge: None,
+        }
+    }
+}
+
+/// Answers to write, in order. Several small ones leave in one system call.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    answers: VecDeque<Answer>,
+    bytes: usize,
+}
+
+impl Output {
+    /// Bytes not yet written.
+    pub(super) const fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(super) const fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+
+    pub(super) fn push(&mut self, answer: Answer) {
+        self.bytes += answer.chunks.len();
+        self.answers.push_back(answer);
+    }
+
+    /// Writes once. True when something was written.
+    pub(super) fn poll_write(
+        &mut self,
+        stream: &TcpStream,
+        cx: &mut Context<'_>,
+    ) -> Poll<io::Result<bool>> {
+        while !self.is_empty() {
+            ready!(stream.poll_write_ready(cx))?;
+            let mut slices = [IoSlice::new(&[]); WRITE_PIECES_MAX];
+            let filled = self.fill(&mut slices);
+            match stream.try_write_vectored(slices.get(..filled).unwrap_or_default()) {
+                Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Ok(written) => {
+                    self.written(written);
+                    return Poll::Ready(Ok(true));
+                }
+                Err(error) if is_passing(&error) => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+        }
+        Poll::Ready(Ok(false))
+    }
+
+    fn fill<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {
+        let mut filled = 0;
+        for answer in &self.answers {
+            let Some(rest) = slices.get_mut(filled..).filter(|rest| !rest.is_empty()) else {
+                break;
+            };
+            filled += answer.chunks.chunks_vectored(rest);
+        }
+        filled
+    }
+
+    fn written(&mut self, mut count: usize) {
+        self.bytes -= count;
+        while let Some(front) = self.answers.front_mut() {
+            let of_front = count.min(front.chunks.len());
+            front.chunks.advance(of_front);
+            count -= of_front;
+            if !front.chunks.is_empty() {
+                return;
+            }
+            self.answers.pop_front();
+        }
+        // A burst must not leave its room to an idle connection.
+        self.answers = VecDeque::new();
+    }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
+    )
+}
