@@ -1,0 +1,61 @@
+//! Runs seeds of the simulation: `simulate --seeds 0..300`, `simulate --seed 17 --trace`.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use anyhow::{Context, bail};
+use clap::Parser;
+use simulation::{Summary, World};
+
+/// Power cuts, faults and restarts of the shipped engine on a simulated disk.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// Seeds to run, first..end.
+    #[arg(long, default_value = "0..300")]
+    seeds: String,
+    /// One seed alone.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Tells every operation of the disk.
+    #[arg(long)]
+    trace: bool,
+    /// Goes on after a seed that fails.
+    #[arg(long)]
+    keep_going: bool,
+}
+
+#[expect(clippy::print_stdout, reason = "this is what the program is for")]
+fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let (first, end) = match arguments.seed {
+        Some(seed) => (seed, seed + 1),
+        None => range(&arguments.seeds)?,
+    };
+    let mut summary = Summary::default();
+    let mut failed = Vec::new();
+    for seed in first..end {
+        match catch_unwind(AssertUnwindSafe(|| World::new(seed).run())) {
+            Ok(Ok(world)) => summary.add(&world.summary),
+            Ok(Err(failure)) => {
+                println!("seed {seed}: {failure}");
+                failed.push(seed);
+            }
+            Err(_) => {
+                println!("seed {seed}: the engine panicked");
+                failed.push(seed);
+            }
+        }
+        if !failed.is_empty() && !arguments.keep_going {
+            break;
+        }
+    }
+    println!("{summary}");
+    if !failed.is_empty() {
+        bail!("seeds that failed: {failed:?}");
+    }
+    Ok(())
+}
+
+fn range(text: &str) -> anyhow::Result<(u64, u64)> {
+    let (first, end) = text.split_once("..").context("seeds are first..end")?;
+    Ok((first.parse().context("first seed")?, end.parse().context("end of the seeds")?))
+}

@@ -1,0 +1,92 @@
+//! Readers: random reads, some of which take their time.
+
+use std::sync::Arc;
+
+use broker::Partition;
+use log::read::{Mode, Plan};
+use types::{Offset, Random};
+
+use super::World;
+use crate::failure::Failure;
+use crate::seen::{SeenBatch, chain, parse, read_once};
+use crate::setup::pick;
+
+/// A read that is planned and not carried out: a reader between two steps.
+#[derive(Debug)]
+pub(crate) struct Held {
+    partition: Arc<Partition>,
+    from: Offset,
+    plan: Plan,
+}
+
+/// Readers that may hold a plan at once.
+const HELD_MAX: usize = 8;
+
+impl World {
+    pub(super) fn step_reader(&mut self) -> Result<(), Failure> {
+        if !self.held.is_empty() && self.random.chance(1, 6) {
+            let at = pick(&mut self.random, self.held.len());
+            let held = self.held.swap_remove(at);
+            return self.carry_out(&held);
+        }
+        let Some((partition, from, max_bytes)) = self.choose_read() else { return Ok(()) };
+        let Some(node) = &self.node else { return Ok(()) };
+        self.disk.set_label("reader");
+        if self.held.len() < HELD_MAX && self.random.chance(1, 3) {
+            if let Ok(Some(plan)) = partition.plan(from, max_bytes, true) {
+                self.held.push(Held { partition, from, plan });
+            }
+            return Ok(());
+        }
+        self.summary.reads += 1;
+        match read_once(&node.reader, &partition, from, max_bytes) {
+            Ok(batches) => self.saw(&partition, &batches),
+            Err(_) if self.faulty || self.disk.is_off() => Ok(()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn choose_read(&mut self) -> Option<(Arc<Partition>, Offset, usize)> {
+        let node = self.node.as_ref()?;
+        let topics = node.shared.topics();
+        let topic = topics.get(pick(&mut self.random, topics.len()))?;
+        let at = pick(&mut self.random, topic.partitions.len());
+        let partition = Arc::clone(topic.partitions.get(at)?);
+        let (start, end) = (partition.log_start().0, partition.end().0);
+        let span = u64::try_from(end - start).unwrap_or(0);
+        let from = start + i64::try_from(self.random.below(span + 1)).unwrap_or(0);
+        let max_bytes = [0, 300, 5_000, 50_000][pick(&mut self.random, 4)];
+        Some((partition, Offset(from), max_bytes))
+    }
+
+    /// A reader that took its time reads at last. What it gets counts unless it was trimmed.
+    fn carry_out(&mut self, held: &Held) -> Result<(), Failure> {
+        let Some(node) = &self.node else { return Ok(()) };
+        self.disk.set_label("reader");
+        self.summary.held_reads += 1;
+        let result = node.reader.carry_out(&held.plan, Mode::Blocking);
+        if held.partition.check_readable(held.from).is_err() {
+            return Ok(());
+        }
+        let (id, from) = (held.partition.id, held.from);
+        match result {
+            Ok(outcome) => {
+                let bytes = outcome.into_batches().concat();
+                let batches = parse(&bytes, from.0).map_err(|Failure(text)| {
+                    Failure(format!("a reader held {from} of partition {id}: {text}"))
+                })?;
+                self.saw(&held.partition, &batches)
+            }
+            Err(_) if self.faulty || self.disk.is_off() => Ok(()),
+            Err(error) => Err(Failure(format!("holding {from} of {id}: {}", chain(&error)))),
+        }
+    }
+
+    fn saw(&mut self, partition: &Partition, batches: &[SeenBatch]) -> Result<(), Failure> {
+        if !self.model.partitions.contains_key(&partition.id) {
+            return Ok(());
+        }
+        self.model.check_batches(partition.id, batches)?;
+        batches.iter().try_for_each(|batch| self.model.adopt_batch(partition.id, batch))
+    }
+}
