@@ -20,8 +20,6 @@ mod offset_for_leader_epoch;
 mod operations;
 mod produce;
 mod resource;
-#[cfg(test)]
-mod tests;
 
 use bytes::Bytes;
 

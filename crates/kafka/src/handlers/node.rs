@@ -120,9 +120,4 @@ impl Session {
             port: i32::from(port.unwrap_or_else(|| self.local.port())),
         }
     }
-
-    #[cfg(test)]
-    pub(crate) fn at(node: Arc<Node>, local: SocketAddr) -> Self {
-        Self { node, local }
-    }
 }

@@ -126,6 +126,10 @@ impl Connection {
 
     fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Closed> {
         while self.idle.as_mut().poll(cx).is_ready() {
+            // A request that takes its time is ours to answer; an answer is the client's to read.
+            if !self.pipeline.is_empty() && self.output.is_empty() {
+                self.active = Instant::now();
+            }
             let deadline = self.active + self.session.node().config.idle_max;
             if Instant::now() >= deadline {
                 return Poll::Ready(Closed::Idle);

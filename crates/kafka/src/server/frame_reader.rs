@@ -50,12 +50,6 @@ impl FrameReader {
         }
     }
 
-    /// Bytes that are held.
-    #[cfg(test)]
-    pub(super) fn held_bytes(&self) -> usize {
-        self.buffer.capacity()
-    }
-
     /// The next frame without its length, if it is complete.
     pub(super) fn next_frame(&mut self) -> Result<Option<Bytes>, BadLength> {
         let Some(frame_bytes) = self.claimed()? else {

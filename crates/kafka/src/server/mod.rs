@@ -16,8 +16,6 @@ mod frame_reader;
 mod listener;
 mod output;
 mod pipeline;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 
