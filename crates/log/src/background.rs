@@ -12,7 +12,7 @@ use types::limits::{JOB_RETRY_MS, SPARES_WANTED};
 use types::{Clock, FileSequence, Offset, PartitionId, SegmentId};
 
 use crate::checkpoint::{CheckpointHeader, CheckpointWriter, Row};
-use crate::commit_log::{CommitLog, Progress, chain};
+use crate::commit_log::{CommitLog, Progress, error_chain};
 use crate::error::Error;
 use crate::file::{LogFile, Provisioner};
 use crate::segment::{self, SealStep, Sealer, Segment, SegmentInfo, dead_ranges};
@@ -229,7 +229,7 @@ impl Background {
                 self.log.set_full(false);
             }
             Err(error) => {
-                tracing::warn!(error = chain(&error), "no spare log file could be made");
+                tracing::warn!(error = error_chain(&error), "no spare log file could be made");
                 self.log.set_full(true);
                 self.retry_spare = now + RETRY;
             }
@@ -262,7 +262,7 @@ impl Background {
             Job::Recycle(file) => self.recycle(file, now),
             Job::Punch { segment, log_starts } => {
                 if let Err(error) = punch(&segment, &log_starts) {
-                    tracing::warn!(error = chain(&error), "dead bytes stay on the disk");
+                    tracing::warn!(error = error_chain(&error), "dead bytes stay on the disk");
                 }
             }
             Job::RemoveFooter(id) => {
@@ -283,7 +283,7 @@ impl Background {
     }
 
     fn seal_failed(&mut self, error: &Error) {
-        tracing::error!(error = chain(error), file = self.sealing.0, "a log file stays unsealed");
+        tracing::error!(error = error_chain(error), file = self.sealing.0, "a log file stays unsealed");
         self.done.push(Done::SealFailed(self.sealing));
     }
 
@@ -306,7 +306,7 @@ impl Background {
     fn prepare_checkpoint(&self, file_bytes: u64) {
         let bytes = file_bytes + file_bytes / 4;
         if let Err(error) = CheckpointWriter::prepare_next(self.disk.as_ref(), &self.root, bytes) {
-            tracing::warn!(error = chain(&error), "no space is set aside for the next checkpoint");
+            tracing::warn!(error = error_chain(&error), "no space is set aside for the next checkpoint");
         }
     }
 
@@ -314,7 +314,7 @@ impl Background {
         match result {
             Ok(value) => Some(value),
             Err(error) => {
-                tracing::error!(error = chain(&error), "a checkpoint was not written");
+                tracing::error!(error = error_chain(&error), "a checkpoint was not written");
                 self.done.push(Done::CheckpointFailed);
                 None
             }
@@ -325,7 +325,7 @@ impl Background {
         match Arc::try_unwrap(segment) {
             Ok(segment) => {
                 if let Err(error) = segment.remove(self.disk.as_ref(), &self.root) {
-                    tracing::warn!(error = chain(&error), "a dead segment stays on the disk");
+                    tracing::warn!(error = error_chain(&error), "a dead segment stays on the disk");
                 }
             }
             Err(shared) => self.hold(Job::Remove(shared), now),
@@ -338,13 +338,13 @@ impl Background {
                 match self.provisioner.recycle(file) {
                     Ok(spare) => self.log.add_spare(spare),
                     Err(error) => {
-                        tracing::warn!(error = chain(&error), "a dead log file stays as it is");
+                        tracing::warn!(error = error_chain(&error), "a dead log file stays as it is");
                     }
                 }
             }
             Ok(file) => {
                 if let Err(error) = self.provisioner.remove(&file.path) {
-                    tracing::warn!(error = chain(&error), "a dead log file stays on the disk");
+                    tracing::warn!(error = error_chain(&error), "a dead log file stays on the disk");
                 }
             }
             Err(shared) => self.hold(Job::Recycle(shared), now),

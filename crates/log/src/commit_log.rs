@@ -326,7 +326,7 @@ impl WriterMachine {
             }
             Ok(WriterStep::NeedsFile) => self.roll(),
             Err(error) => {
-                self.log.poison(&chain(&error));
+                self.log.poison(&error_chain(&error));
                 Progress::Idle(None)
             }
         }
@@ -406,7 +406,7 @@ impl WriterMachine {
                 Progress::Worked
             }
             Err(error) => {
-                self.log.poison(&chain(&error));
+                self.log.poison(&error_chain(&error));
                 Progress::Idle(None)
             }
         }
@@ -438,7 +438,7 @@ impl SyncerMachine {
             }
         };
         if let Err(error) = file.file.sync_data() {
-            self.log.poison(&chain(&Error::from(error)));
+            self.log.poison(&error_chain(&Error::from(error)));
             return Progress::Idle(None);
         }
         let mut state = self.log.state.lock();
@@ -454,7 +454,8 @@ impl SyncerMachine {
 }
 
 /// An error with all its sources in one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn error_chain(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();
     while let Some(inner) = source {

@@ -31,7 +31,10 @@ pub mod recovery;
 pub mod segment;
 mod tail;
 
-pub use commit_log::{CommitLog, LogEvent, Progress, Queued, SyncerMachine, WriterMachine, spares_for_data};
+pub use commit_log::{
+    CommitLog, LogEvent, Progress, Queued, SyncerMachine, WriterMachine, error_chain,
+    spares_for_data,
+};
 pub use data_dir::{DataDir, FORMAT_VERSION};
 pub use decode::Malformed;
 pub use entry::{Entry, EntryHeader, Kind, Origin, Payload};

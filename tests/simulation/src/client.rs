@@ -214,9 +214,8 @@ impl Client {
     fn append(&mut self, scene: &mut Scene<'_>) -> Result<(), Failure> {
         let count = if scene.random.chance(1, 5) { 2 + scene.random.below(3) } else { 1 };
         let mut parts: Vec<(PartitionId, SubmissionId, CheckedBatch)> = Vec::new();
-        let mut sync = false;
         for _ in 0..count {
-            let Some((partition, topic)) = any_partition(scene) else { return Ok(()) };
+            let Some((partition, _)) = any_partition(scene) else { return Ok(()) };
             if parts.iter().any(|(other, _, _)| *other == partition) {
                 continue;
             }
@@ -224,7 +223,6 @@ impl Client {
             let id = scene.model.next_submission();
             let batch = Shape::random(scene.random, id, scene.now_ms, most).build()?;
             submit(scene, partition, &batch, None);
-            sync |= scene.model.topics.get(&topic).is_some_and(|topic| topic.sync);
             parts.push((partition, id, batch));
         }
         let alone = parts.len() == 1;
@@ -237,7 +235,7 @@ impl Client {
             }
         }
         let parts = parts.into_iter().map(|(partition, _, batch)| part(partition, batch));
-        self.send(scene, parts.collect(), sent, sync);
+        self.send(scene, parts.collect(), sent);
         Ok(())
     }
 
@@ -246,7 +244,6 @@ impl Client {
         scene: &mut Scene<'_>,
         parts: Vec<AppendPart>,
         sent: Vec<SubmissionId>,
-        sync: bool,
     ) {
         let (reply, answer) = oneshot::channel();
         // Of producers that want no answer.
@@ -258,7 +255,7 @@ impl Client {
                 scene.model.submission_mut(id).into_iter().for_each(|sent| sent.silent = true);
             }
         } else {
-            self.requests.push(Request::Append { answer, sent, sync });
+            self.requests.push(Request::Append { answer, sent });
         }
         scene.inbox.push(Proposal::Append(AppendProposal { parts, reply, permit: None }));
     }
@@ -271,7 +268,7 @@ impl Client {
         let at = pick(scene.random, self.producers.len());
         let doubt = scene.random.chance(1, 6);
         let Some(producer) = self.producers.get_mut(at) else { return Ok(()) };
-        let (partition, is_async) = (producer.partition, producer.is_async);
+        let partition = producer.partition;
         let (id, sequence) = (producer.id, producer.next_sequence);
         if !scene.model.partitions.contains_key(&partition) {
             producer.finished = true;
@@ -298,7 +295,7 @@ impl Client {
             if let Some(producer) = self.producers.get_mut(at) {
                 producer.sent(number, batch.header.count);
             }
-            self.send(scene, vec![part(partition, batch)], vec![number], !is_async);
+            self.send(scene, vec![part(partition, batch)], vec![number]);
         }
         Ok(())
     }
@@ -319,8 +316,12 @@ fn submit(
     producer: Option<(i64, i32)>,
 ) {
     let end_before = scene.model.partitions.get(&partition).map_or(0, |known| known.end);
+    let topic = scene.model.owners.get(&partition).map(|(topic, _)| *topic);
+    let topic = topic.and_then(|topic| scene.model.topics.get(&topic));
+    let sync = topic.is_some_and(|topic| topic.sync);
     scene.model.submit(Submission {
         partition,
+        sync,
         body: batch.body.clone(),
         count: batch.header.count,
         producer,

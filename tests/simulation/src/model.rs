@@ -71,6 +71,8 @@ impl Model {
     /// # Errors
     /// When the place is another batch's, or the batch has another one.
     pub fn confirmed(&mut self, id: SubmissionId, base: i64) -> Result<(), Failure> {
+        let partition = self.submission(id).map(|sent| sent.partition.0);
+        tracing::trace!(?id, base, partition, "confirmed");
         self.place(id, base, None)
     }
 

@@ -19,8 +19,7 @@ use crate::model::{Model, SubmissionId};
 #[derive(Debug)]
 #[expect(missing_docs, reason = "each is what it is named after")]
 pub enum Request {
-    /// `sync`: a topic among them answers only what is synced.
-    Append { answer: Receiver<AppendResults>, sent: Vec<SubmissionId>, sync: bool },
+    Append { answer: Receiver<AppendResults>, sent: Vec<SubmissionId> },
     Trim { answer: Receiver<Result<Offset, TrimError>>, partition: PartitionId },
     Create { answer: Receiver<Result<TopicMade, CreateTopicError>>, name: String },
     Delete { answer: Receiver<Result<(), DeleteTopicError>>, topic: TopicId },
@@ -122,8 +121,8 @@ impl Request {
     /// `None` when there is no answer yet.
     fn settle(&mut self, model: &mut Model, allowed: Allowed) -> Result<Option<Outcome>, Failure> {
         Ok(match self {
-            Self::Append { answer, sent, sync } => match take(answer)? {
-                Some(results) => Some(appended(model, allowed, sent, *sync, results)?),
+            Self::Append { answer, sent } => match take(answer)? {
+                Some(results) => Some(appended(model, allowed, sent, results)?),
                 None => None,
             },
             Self::Trim { answer, partition } => match take(answer)? {
@@ -178,16 +177,18 @@ fn appended(
     model: &mut Model,
     allowed: Allowed,
     sent: &[SubmissionId],
-    sync: bool,
     results: AppendResults,
 ) -> Result<Outcome, Failure> {
     ensure!(results.len() == sent.len(), "{} results for {} batches", results.len(), sent.len());
     let mut outcome = Outcome::default();
+    // The answer waits for the strictest topic of which something was taken.
+    let is_sync = |id: &SubmissionId| model.submission(*id).is_some_and(|sent| sent.sync);
+    let synced = sent.iter().zip(&results).any(|(id, result)| result.is_ok() && is_sync(id));
     for (id, result) in sent.iter().zip(results) {
         match result {
             Ok(appended) => {
                 outcome.taken.push(*id);
-                if sync {
+                if synced {
                     model.confirmed(*id, appended.base_offset.0)?;
                 } else {
                     model.written.insert(*id);

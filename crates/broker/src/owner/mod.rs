@@ -366,6 +366,7 @@ impl Owner {
             };
             self.overlay_applied(&flight.effect);
             if let Err(error) = self.applied.apply(&entry.header, place, flight.effect) {
+                let error = log::error_chain(&error);
                 self.log.poison(&format!("a decided entry cannot be applied: {error}"));
                 self.stop();
             }

@@ -53,6 +53,10 @@ impl Freed {
             && self.orphans.is_empty())
     }
 
+    fn knows(&self, id: SegmentId) -> bool {
+        self.segments.iter().any(|(segment, _)| segment.id() == id)
+    }
+
     pub(super) fn add_file(&mut self, file: Arc<LogFile>) {
         self.files.push(file);
     }
@@ -227,8 +231,10 @@ impl Owner {
 impl Applied {
     /// Counts the files of the log that no segment covers.
     pub(crate) fn adopt_files(&mut self, files: &[ChainedFile], current: &Arc<LogFile>) {
-        let sealed: BTreeSet<_> =
-            self.storage.segments.values().map(|s| s.segment.info().data.sequence).collect();
+        // Also those whose segment was dropped again: it goes with the segment.
+        let dropped = self.freed.segments.iter().map(|(segment, _)| segment);
+        let segments = self.storage.segments.values().map(|state| &state.segment).chain(dropped);
+        let sealed: BTreeSet<_> = segments.map(|s| s.info().data.sequence).collect();
         let chained = files.iter().map(|chained| &chained.file).chain([current]);
         for file in chained.filter(|file| !sealed.contains(&file.sequence)) {
             self.storage.file(file);
@@ -258,7 +264,9 @@ impl Applied {
         self.freed.orphans.extend(orphans);
         for name in dir.disk.list(&dir.segments())? {
             match FooterFile::from_name(&name) {
-                Some(FooterFile::Whole(id)) if !self.storage.knows(id) => {
+                Some(FooterFile::Whole(id))
+                    if !self.storage.knows(id) && !self.freed.knows(id) =>
+                {
                     // Its number is taken: it will be removed by that name.
                     self.storage.next_segment = self.storage.next_segment.max(SegmentId(id.0 + 1));
                     self.freed.orphans.push(Orphan::Footer(id));

@@ -15,7 +15,7 @@ struct Arguments {
     /// One seed alone.
     #[arg(long)]
     seed: Option<u64>,
-    /// Tells every operation of the disk.
+    /// Tells what happens.
     #[arg(long)]
     trace: bool,
     /// Goes on after a seed that fails.
@@ -26,6 +26,13 @@ struct Arguments {
 #[expect(clippy::print_stdout, reason = "this is what the program is for")]
 fn main() -> anyhow::Result<()> {
     let arguments = Arguments::parse();
+    if arguments.trace {
+        tracing_subscriber::fmt()
+            .with_max_level(tracing::Level::TRACE)
+            .with_writer(std::io::stderr)
+            .without_time()
+            .init();
+    }
     let (first, end) = match arguments.seed {
         Some(seed) => (seed, seed + 1),
         None => range(&arguments.seeds)?,

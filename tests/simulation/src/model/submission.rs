@@ -20,6 +20,8 @@ pub struct Submission {
     pub producer: Option<(i64, i32)>,
     /// The offset that a synced reply named or a reader saw it at.
     pub placed: Option<i64>,
+    /// Its topic answers what is synced.
+    pub sync: bool,
     /// It was refused: it is nowhere.
     pub refused: bool,
     /// Its producer wanted no answer: whether it was refused nobody knows.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::owner::Proposal;
-use disk::{Fault, FaultKind, Op, When};
+use disk::{Disk, Fault, FaultKind, Op, Operation, Phase, RecordingDisk, When};
 use tokio::sync::oneshot;
 use types::{Clock, Random, SeededRandom};
 
@@ -60,6 +60,7 @@ impl World {
             9..11 => End::Stop,
             _ => End::Fault,
         };
+        tracing::info!(life = self.model.life, ?end, "a life");
         if end == End::CutAtOperation {
             let when = if self.random.chance(1, 2) { When::Before } else { When::After };
             let number = self.disk.op_count() + 1 + self.random.below(1_500);
@@ -69,6 +70,7 @@ impl World {
         let ticks = 300 + self.random.below(2_500);
         for n in 0..ticks {
             if full && n == ticks / 4 {
+                tracing::info!("the disk is nearly full");
                 let room = self.random.below(4 * self.setup.node.log_file_bytes);
                 self.disk.set_capacity(self.disk.used_bytes() + room);
                 self.allowed.full = true;
@@ -130,6 +132,7 @@ impl World {
             _ => (Op::Create, ""),
         };
         let kind = if self.random.chance(1, 4) { FaultKind::NoSpace } else { FaultKind::Io };
+        tracing::info!(?op, part, ?kind, "a fault is planned");
         let nth = 1 + self.random.below(6);
         self.disk.inject(Fault::new(op, kind).on(part).nth(nth).times(1 + self.random.below(2)));
         self.faulty = true;
@@ -138,6 +141,7 @@ impl World {
 
     /// Takes the power from the node and starts another one.
     fn power_cut(&mut self) -> Result<(), Failure> {
+        tracing::info!(cut = ?self.disk.last_cut(), "power cut");
         self.look()?;
         self.note_cut();
         self.drop_node();
@@ -155,6 +159,7 @@ impl World {
 
     /// Ends the process, power on, and starts another one.
     fn kill(&mut self) -> Result<(), Failure> {
+        tracing::info!("kill");
         self.look()?;
         self.summary.kills += 1;
         self.drop_node();
@@ -229,11 +234,12 @@ impl World {
             self.disk.set_label("recovery");
             let random = Box::new(SeededRandom::new(self.random.next_u64()));
             let clock: Arc<dyn Clock> = self.clock.clone();
-            let opened = broker::open(&self.setup.node, Arc::new(self.disk.clone()), clock, random);
+            let opened = broker::open(&self.setup.node, self.watched_disk(), clock, random);
             if self.disk.is_off() {
                 power_cut = true;
                 self.note_cut();
             }
+            tracing::info!(power_cut, ok = opened.is_ok(), "a start");
             self.disk.spare();
             match opened {
                 _ if power_cut => {
@@ -250,6 +256,20 @@ impl World {
         }
     }
 
+    /// The disk as the node has it. Whoever traces is told of every operation.
+    fn watched_disk(&self) -> Arc<dyn Disk> {
+        let disk = Arc::new(self.disk.clone());
+        if !tracing::enabled!(tracing::Level::TRACE) {
+            return disk;
+        }
+        Arc::new(RecordingDisk::new(disk, |operation, phase| {
+            if let Phase::End(ok) = phase {
+                let Operation { op, path, to, position, len, .. } = operation;
+                tracing::trace!(?op, ?path, ?to, position, len, ok, "disk");
+            }
+        }))
+    }
+
     /// Everything that must be there after a start is there; what else is there stays.
     fn judge_start(&mut self) -> Result<(), Failure> {
         self.disk.set_label("verify");
@@ -258,6 +278,10 @@ impl World {
             return Err(Failure(format!("the log is stopped after a start: {reason}")));
         }
         let seen = Seen::everything(&node.shared, &node.reader)?;
+        for partition in seen.topics.values().flat_map(|topic| &topic.partitions) {
+            let (id, start, end) = (partition.id.0, partition.start, partition.end);
+            tracing::debug!(id, start, end, "seen after a start");
+        }
         self.model.check(&seen)?;
         self.model.check_prefix(&seen)?;
         self.model.adopt(&seen)?;

@@ -86,6 +86,9 @@ impl World {
         if !self.model.partitions.contains_key(&partition.id) {
             return Ok(());
         }
+        let ends = (batches.first().map(SeenBatch::base), batches.last().map(SeenBatch::end));
+        let (start, end) = (partition.log_start().0, partition.end().0);
+        tracing::trace!(partition = partition.id.0, ?ends, start, end, "read");
         self.model.check_batches(partition.id, batches)?;
         batches.iter().try_for_each(|batch| self.model.adopt_batch(partition.id, batch))
     }
