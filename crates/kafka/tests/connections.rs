@@ -1,5 +1,4 @@
 //! Frames, pipelining, bounds and ends of connections.
-#![expect(clippy::expect_used, reason = "helpers of tests")]
 
 mod support;
 

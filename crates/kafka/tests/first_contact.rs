@@ -1,5 +1,4 @@
 //! ApiVersions, Metadata and DescribeCluster.
-#![expect(clippy::expect_used, reason = "helpers of tests")]
 
 mod support;
 

@@ -1,5 +1,4 @@
 //! ListOffsets, OffsetForLeaderEpoch and DeleteRecords.
-#![expect(clippy::expect_used, reason = "helpers of tests")]
 
 mod support;
 

@@ -1,5 +1,4 @@
 //! Produce, InitProducerId and Fetch.
-#![expect(clippy::expect_used, reason = "helpers of tests")]
 
 mod support;
 
@@ -113,10 +112,7 @@ async fn without_acks_there_is_no_answer_and_an_error_closes_the_connection() {
 
 async fn refused(client: &mut Client, request: &ProduceRequest) -> i16 {
     let response = client.call(9, request).await;
-    let partition = response.responses[0]
-        .partition_responses
-        .last()
-        .expect("one");
+    let partition = &response.responses[0].partition_responses[0];
     if !partition.error_code.is_none() {
         assert_eq!(partition.base_offset, -1);
         assert!(partition.error_message.is_some());

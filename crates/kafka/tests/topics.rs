@@ -1,5 +1,4 @@
 //! Making, changing and deleting topics, and their settings.
-#![expect(clippy::expect_used, reason = "helpers of tests")]
 
 mod support;
 
