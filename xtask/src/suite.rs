@@ -57,7 +57,7 @@ fn steps() -> Vec<Step> {
         Step::new(name, move || show(&mut cargo(words), LIMIT))
     };
     let mut steps = vec![
-        cargo("format", &["fmt", "--all", "--check"]),
+        Step::new("format", format),
         cargo(
             "clippy",
             &[
@@ -97,6 +97,18 @@ fn cargo(words: &[&str]) -> Command {
     let mut cargo = command(["cargo"]);
     cargo.args(words).current_dir(paths::root());
     cargo
+}
+
+/// The workspace, and the crates that stand outside it.
+fn format() -> Result<()> {
+    show(&mut cargo(&["fmt", "--all", "--check"]), LIMIT)?;
+    for manifest in ["fuzz/Cargo.toml", "tests/interop/rskafka/Cargo.toml"] {
+        show(
+            &mut cargo(&["fmt", "--check", "--manifest-path", manifest]),
+            LIMIT,
+        )?;
+    }
+    Ok(())
 }
 
 fn documentation() -> Result<()> {

@@ -48,40 +48,47 @@ impl Measured {
         }
     }
 
-    /// The lines of the table: one per figure.
+    /// The lines of the table: one per figure that either side has.
     fn rows(&self) -> Vec<String> {
-        let row = |what: &str, digits: usize, of: &dyn Fn(&Sample) -> Option<f64>| {
-            let (ours, theirs) = (median(&self.millrace, of), median(&self.kafka, of));
-            let show =
-                |value: Option<f64>| value.map_or("–".to_owned(), |v| format!("{v:.digits$}"));
-            let ratio = ours.zip(theirs).map(|(ours, theirs)| ours / theirs);
-            let ratio = ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2}"));
-            format!(
-                "| {} | {what} | {} | {} | {ratio} |",
-                self.what,
-                show(ours),
-                show(theirs)
-            )
+        FIGURES
+            .iter()
+            .filter_map(|figure| self.row(figure))
+            .collect()
+    }
+
+    fn row(&self, (name, digits, of): &Figure) -> Option<String> {
+        let (ours, theirs) = (median(&self.millrace, *of), median(&self.kafka, *of));
+        ours.or(theirs)?;
+        let show = |value: Option<f64>, digits: usize| {
+            value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
         };
-        vec![
-            row("records/s", 0, &|s| Some(s.records_per_second)),
-            row("confirm p50 ms", 1, &|s| s.load.confirm.map(|c| c.p50_ms)),
-            row("confirm p99 ms", 1, &|s| s.load.confirm.map(|c| c.p99_ms)),
-            row("confirm p99.9 ms", 1, &|s| {
-                s.load.confirm.map(|c| c.p999_ms)
-            }),
-            row("broker CPU s/GB", 2, &|s| Some(s.broker_cpu_s_per_gb)),
-            row("resident MiB", 0, &|s| Some(s.resident_bytes as f64 / MIB)),
-            row("client's share of the CPU left %", 0, &|s| {
-                Some(s.client_share * 100.0)
-            }),
-            row("disk flushes/s", 0, &|s| Some(s.flushes_per_second)),
-            row("disk flushing %", 0, &|s| Some(s.flushing_share * 100.0)),
-        ]
+        let ratio = show(ours.zip(theirs).map(|(ours, theirs)| ours / theirs), 2);
+        let (ours, theirs) = (show(ours, *digits), show(theirs, *digits));
+        Some(format!(
+            "| {} | {name} | {ours} | {theirs} | {ratio} |",
+            self.what
+        ))
     }
 }
 
-fn median(samples: &[Sample], of: &dyn Fn(&Sample) -> Option<f64>) -> Option<f64> {
+/// A figure: its name, the digits after its point, and where a sample has it.
+type Figure = (&'static str, usize, fn(&Sample) -> Option<f64>);
+
+const FIGURES: [Figure; 9] = [
+    ("records/s", 0, |s| Some(s.records_per_second)),
+    ("confirm p50 ms", 1, |s| Some(s.load.confirm?.p50_ms)),
+    ("confirm p99 ms", 1, |s| Some(s.load.confirm?.p99_ms)),
+    ("confirm p99.9 ms", 1, |s| Some(s.load.confirm?.p999_ms)),
+    ("broker CPU s/GB", 2, |s| Some(s.broker_cpu_s_per_gb)),
+    ("resident MiB", 0, |s| Some(s.resident_bytes as f64 / MIB)),
+    ("client's share of the CPU left %", 0, |s| {
+        Some(s.client_share * 100.0)
+    }),
+    ("disk flushes/s", 0, |s| Some(s.flushes_per_second)),
+    ("disk flushing %", 0, |s| Some(s.flushing_share * 100.0)),
+];
+
+fn median(samples: &[Sample], of: fn(&Sample) -> Option<f64>) -> Option<f64> {
     let mut values = samples.iter().map(of).collect::<Option<Vec<_>>>()?;
     values.sort_by(f64::total_cmp);
     values.get(values.len().checked_sub(1)? / 2).copied()
