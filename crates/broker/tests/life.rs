@@ -1,72 +1,18 @@
 //! A node's life on the real disk: create, append, read, stop, open again.
 
-use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
+mod node;
 
-use bytes::Bytes;
+use std::sync::Arc;
+
+use disk::RealDisk;
 use millrace_broker as broker;
 
+use broker::Broker;
 use broker::metadata::CreateTopicRequest;
-use broker::owner::{AppendPart, OwnerConfig};
-use broker::shell::Running;
-use broker::topic_config::BrokerDefaults;
-use broker::{Broker, BrokerParts, NodeConfig, NodeInfo, ReadPool};
-use record::{BatchBuilder, Codec, Rules, check};
-use types::{Offset, SystemClock, SystemRandom};
+use broker::owner::AppendPart;
+use types::Offset;
 
-fn config(root: &Path) -> NodeConfig {
-    NodeConfig {
-        root: root.to_path_buf(),
-        log_file_bytes: 1 << 20,
-        tail_bytes: 64 << 10,
-        extents_bytes: 1 << 20,
-        owner: OwnerConfig {
-            defaults: BrokerDefaults::default(),
-            retention_check: Duration::from_secs(300),
-            producer_expiration_ms: 86_400_000,
-            entry_bytes_max: 256 << 10,
-            unsealed_bytes_max: 64 << 20,
-            checkpoint_bytes: 4 << 20,
-            node_id: 1,
-            partitions_default: 1,
-        },
-    }
-}
-
-fn start(root: &Path) -> (Running, Broker) {
-    let clock: Arc<dyn types::Clock> = Arc::new(SystemClock::new());
-    let disk = Arc::new(disk::RealDisk::new());
-    let random = Box::new(SystemRandom::new());
-    let machines = broker::open(&config(root), disk, Arc::clone(&clock), random).unwrap();
-    let broker = Broker::new(BrokerParts {
-        shared: Arc::clone(&machines.shared),
-        inbox: Arc::clone(&machines.inbox),
-        reader: Arc::clone(&machines.reader),
-        log: Arc::clone(&machines.log),
-        clock,
-        admission_bytes: 16 << 20,
-        info: NodeInfo {
-            node_id: 1,
-            cluster_id: "test".to_owned(),
-            defaults: BrokerDefaults::default(),
-            partitions_default: 1,
-            auto_create: true,
-            delete_enabled: true,
-        },
-        pool: ReadPool::start(2).unwrap(),
-    });
-    (Running::start(machines).unwrap(), broker)
-}
-
-fn batch(value: &[u8], count: usize) -> record::CheckedBatch {
-    let mut builder = BatchBuilder::new();
-    for _ in 0..count {
-        builder.append(1_000, None, Some(value), &[]).unwrap();
-    }
-    let bytes: Bytes = builder.build(Codec::None).unwrap();
-    check(&bytes, &Rules::at(1_000)).unwrap()
-}
+use node::{batch, start};
 
 async fn read_all(broker: &Broker, topic: &str) -> Vec<i64> {
     let topic = broker.shared().topic(topic).unwrap();
@@ -91,7 +37,7 @@ async fn what_was_confirmed_is_there_after_stops_and_seals() {
     let dir = tempfile::tempdir().unwrap();
     let mut expected = 0;
     for life in 0..4 {
-        let (running, broker) = start(dir.path());
+        let (running, broker) = start(dir.path(), Arc::new(RealDisk::new()));
         if life == 0 {
             let request = CreateTopicRequest::with_defaults("orders");
             broker.create_topic(request, false).await.unwrap();
