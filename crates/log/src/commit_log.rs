@@ -194,7 +194,10 @@ impl CommitLog {
 
     /// Adds a spare.
     pub fn add_spare(&self, spare: Spare) {
-        self.state.lock().spares.push_back(spare);
+        let mut state = self.state.lock();
+        state.spares.push_back(spare);
+        state.full = false;
+        drop(state);
         self.writer_work.notify_one();
     }
 

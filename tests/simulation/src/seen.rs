@@ -142,6 +142,7 @@ pub fn read_once(
     let batches = outcome.into_batches().concat();
     check_readable(partition, from).map_err(|e| failed(&e))?;
     parse(&batches, from.0).map_err(|Failure(text)| {
+        tracing::debug!(?plan, "a plan that was not fulfilled");
         Failure(format!("reading {from} of partition {}: {text}", partition.id))
     })
 }

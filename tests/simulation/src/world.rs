@@ -163,7 +163,9 @@ impl World {
         let Some(node) = &self.node else { return Ok(()) };
         let seen = Seen::outline(&node.shared);
         self.model.adopt(&seen)?;
-        let outcomes = self.client.requests.poll(&mut self.model, self.allowed)?;
+        let mut allowed = self.allowed;
+        allowed.stopped |= self.disk.is_off();
+        let outcomes = self.client.requests.poll(&mut self.model, allowed)?;
         for outcome in outcomes {
             self.check_outcome(&outcome)?;
             let Some(node) = &self.node else { return Ok(()) };

@@ -1,15 +1,14 @@
 //! Carrying out entries. The only code that changes applied state; it looks at nothing but state
 //! and entry, so that a replay ends where the first run did.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use log::file::LogFile;
 use log::index::{BatchRef, Dropped, Run, SegmentPart};
-use log::segment::{Segment, SegmentInfo, SwapEntry};
+use log::segment::{DirectoryRow, Segment, SegmentInfo, SwapEntry};
 use log::{EntryHeader, Error};
 use record::BatchHeader;
-use types::{FileSequence, LogIndex, SegmentId};
+use types::{FileSequence, LogIndex, PartitionId, SegmentId};
 
 use super::flight::Effect;
 use super::Applied;
@@ -69,7 +68,7 @@ impl Applied {
             Effect::Swap(SwapEntry::Sealed(info)) => self.apply_sealed(info)?,
             Effect::Swap(SwapEntry::Dropped(ids)) => {
                 for id in ids {
-                    if let Some(state) = self.storage.segments.remove(&id) {
+                    if let Some(state) = self.storage.remove_segment(id) {
                         self.freed.add_segment(state.segment, entry.index);
                     }
                 }
@@ -179,28 +178,39 @@ impl Applied {
     /// Puts a segment into the indexes of its partitions, in the place of its log file.
     pub(crate) fn add_segment(&mut self, segment: Arc<Segment>) {
         let file = segment.info().data.sequence;
-        let mut live_rows = 0;
-        for row in &segment.info().rows {
-            let Some(partition) = self.partitions.get_mut(&row.partition) else { continue };
-            let part = SegmentPart {
-                segment: Arc::clone(&segment),
-                run: Run {
-                    first_offset: row.first_offset,
-                    end_offset: row.end_offset,
-                    bytes: row.stored_bytes,
-                    last_append_time_ms: row.last_append_time_ms,
-                    max_timestamp_ms: row.max_timestamp_ms,
-                },
-            };
-            if row.damaged {
-                partition.shared.set_damaged();
-            }
-            let log_start = partition.shared.log_start();
-            if partition.shared.index.write().seal(file, part, log_start) {
-                live_rows += 1;
-            }
-        }
+        let rows = segment.info().rows.iter();
+        let live_rows = rows.filter(|row| self.seal_part(&segment, row)).count();
         self.storage.add_segment(segment, file, live_rows);
+    }
+
+    /// Puts a partition's part of a segment into its index; false when nobody can read it.
+    fn seal_part(&self, segment: &Arc<Segment>, row: &DirectoryRow) -> bool {
+        let Some(partition) = self.partitions.get(&row.partition) else { return false };
+        if row.damaged {
+            partition.shared.set_damaged();
+        }
+        let run = Run {
+            first_offset: row.first_offset,
+            end_offset: row.end_offset,
+            bytes: row.stored_bytes,
+            last_append_time_ms: row.last_append_time_ms,
+            max_timestamp_ms: row.max_timestamp_ms,
+        };
+        let part = SegmentPart { segment: Arc::clone(segment), run };
+        let log_start = partition.shared.log_start();
+        let file = segment.info().data.sequence;
+        partition.shared.index.write().seal(file, part, log_start)
+    }
+
+    /// A replay met a batch of a partition that was made after the checkpoint began, in a file that
+    /// was sealed before the checkpoint ended: the segment is known, and does not count it yet.
+    fn seal_part_late(&mut self, id: SegmentId, partition: PartitionId) {
+        let Some(state) = self.storage.segments.get(&id) else { return };
+        let segment = Arc::clone(&state.segment);
+        let is_live = segment.row(partition).is_some_and(|row| self.seal_part(&segment, row));
+        if let Some(state) = self.storage.segments.get_mut(&id) {
+            state.live_rows += usize::from(is_live);
+        }
     }
 }
 
@@ -215,6 +225,10 @@ impl Applied {
         // In a replay, a segment that the checkpoint knows of may hold it already.
         if index.end_offset().is_some_and(|end| end > entry.base_offset) {
             return;
+        }
+        if let Some(id) = self.storage.by_file.get(&place.file.sequence).copied() {
+            drop(index);
+            return self.seal_part_late(id, entry.partition);
         }
         let batch = BatchRef {
             base_offset: entry.base_offset,
@@ -242,12 +256,8 @@ impl Storage {
     }
 
     /// Like [`file`](Self::file), unless a segment took the file's place.
-    pub(crate) fn file_unless_sealed(
-        &mut self,
-        file: &Arc<LogFile>,
-        sealed: &BTreeMap<FileSequence, SegmentId>,
-    ) {
-        if !sealed.contains_key(&file.sequence) {
+    pub(crate) fn file_unless_sealed(&mut self, file: &Arc<LogFile>) {
+        if !self.by_file.contains_key(&file.sequence) {
             self.file(file);
         }
     }
@@ -261,7 +271,14 @@ impl Storage {
         self.files.remove(&file);
         let id = segment.id();
         self.next_segment = self.next_segment.max(SegmentId(id.0 + 1));
+        self.by_file.insert(file, id);
         self.segments.insert(id, SegmentState { segment, live_rows, dropping: false });
+    }
+
+    fn remove_segment(&mut self, id: SegmentId) -> Option<SegmentState> {
+        let state = self.segments.remove(&id)?;
+        self.by_file.remove(&state.segment.info().data.sequence);
+        Some(state)
     }
 
     /// Counts what left an index.

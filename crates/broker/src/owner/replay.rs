@@ -32,8 +32,6 @@ pub(crate) struct Loading {
     /// The index that each topic's row stood at.
     topic_index: BTreeMap<types::TopicId, LogIndex>,
     node_index: LogIndex,
-    /// Files that a segment row covers: their batches are not indexed again.
-    sealed_files: BTreeMap<types::FileSequence, SegmentId>,
     /// The last entry said that the node stopped in order.
     pub(crate) clean: bool,
 }
@@ -51,7 +49,6 @@ impl Loading {
             from,
             topic_index: BTreeMap::new(),
             node_index: LogIndex(0),
-            sealed_files: BTreeMap::new(),
             clean: false,
         };
         loading.state.index = from;
@@ -115,7 +112,6 @@ impl Loading {
 
     fn segment_row(&mut self, row: &Row, path: &Path) -> Result<(), Error> {
         let info = SegmentInfo::decode(&row.value).map_err(|_| bad_row(row, path))?;
-        self.sealed_files.insert(info.data.sequence, info.id);
         let segment = Segment::open(Arc::clone(&self.state.disk), &self.state.root, info)?;
         self.state.add_segment(Arc::new(segment));
         Ok(())
@@ -152,14 +148,6 @@ impl Loading {
             && partition.is_none_or(|p| entry.end_offset() <= p.shared.log_start())
     }
 
-    /// Puts a batch that the checkpoint's rows know into the index: where it is they do not say.
-    fn index_only(&mut self, entry: &EntryHeader, place: Place<'_>) {
-        if self.sealed_files.contains_key(&place.file.sequence) {
-            return;
-        }
-        self.state.index_batch(entry, place);
-    }
-
     fn metadata_covered(&self, entry: &EntryHeader, change: &MetadataEntry) -> bool {
         match topic_of(change) {
             Some(id) => self.topic_index.get(&id).is_some_and(|row| entry.index <= *row),
@@ -192,11 +180,12 @@ impl Replay for Loading {
     ) -> Result<(), Error> {
         let header = &entry.header;
         let place = Place { file, position: entry.position, bytes: entry.payload_bytes };
-        self.state.storage.file_unless_sealed(file, &self.sealed_files);
+        self.state.storage.file_unless_sealed(file);
         self.passed(header);
         let Some(payload) = payload else {
+            // Where a batch is the rows of the checkpoint do not say.
             if header.kind == Kind::Records {
-                self.index_only(header, place);
+                self.state.index_batch(header, place);
             }
             return Ok(());
         };

@@ -99,6 +99,8 @@ pub(crate) struct Storage {
     pub(crate) files: BTreeMap<FileSequence, FileState>,
     /// Segments by number.
     pub(crate) segments: BTreeMap<SegmentId, SegmentState>,
+    /// Segments by the log files that they were made of.
+    pub(crate) by_file: BTreeMap<FileSequence, SegmentId>,
     /// The next segment number.
     pub(crate) next_segment: SegmentId,
 }

@@ -115,7 +115,7 @@ impl World {
             }
         }
         self.quiesce()?;
-        self.allowed.full = false;
+        self.allowed.full = self.faulty;
         Ok(())
     }
 
