@@ -30,7 +30,7 @@ pub(super) fn run(options: &Options, installed: &Clients, bootstrap: &str) -> Re
         options.client.is_empty() || options.client.iter().any(|name| name == client.name)
     };
     let mut columns = Vec::new();
-    let mut failed = Ok(());
+    let mut faults = Vec::new();
     for writer in all.iter().filter(chosen) {
         let mut job = Job {
             options,
@@ -39,14 +39,19 @@ pub(super) fn run(options: &Options, installed: &Clients, bootstrap: &str) -> Re
             writer,
             column: Column::default(),
         };
-        failed = job.run(&all);
-        columns.push((writer.clone(), job.column));
-        if failed.is_err() {
-            break;
+        for codec in CODECS {
+            let result = job.run(codec, &all);
+            faults.extend(
+                result
+                    .err()
+                    .map(|error| format!("{} {codec}: {error:#}", writer.name)),
+            );
         }
+        columns.push((writer.clone(), job.column));
     }
     let printed = table::print(&columns);
-    failed.and(printed)
+    ensure!(faults.is_empty(), "{}", faults.join("\n"));
+    printed
 }
 
 /// One writer's work.
@@ -59,27 +64,24 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    fn run(&mut self, all: &[Client]) -> Result<()> {
-        for codec in CODECS {
-            let report = self.call(self.writer, "write", codec)?;
-            let wrote = report
-                .done
-                .iter()
-                .any(|done| done == &format!("codec {codec}"));
-            self.column.add(report);
-            if !wrote {
-                continue;
-            }
-            self.check_codec(codec)?;
-            for reader in self.readers(all) {
-                let report = self.call(reader, "read", codec)?;
-                self.column.read_by.insert(reader.name);
-                if reader.name == self.writer.name {
-                    self.column.add(report);
-                }
+    fn run(&mut self, codec: &str, all: &[Client]) -> Result<()> {
+        let report = self.call(self.writer, "write", codec)?;
+        let wrote = report
+            .done
+            .iter()
+            .any(|done| done == &format!("codec {codec}"));
+        self.column.add(report);
+        if !wrote {
+            return Ok(());
+        }
+        for reader in self.readers(all) {
+            let report = self.call(reader, "read", codec)?;
+            self.column.read_by.insert(reader.name);
+            if reader.name == self.writer.name {
+                self.column.add(report);
             }
         }
-        Ok(())
+        self.check_codec(codec)
     }
 
     /// The writer itself and the next client that can read it, or all that can.

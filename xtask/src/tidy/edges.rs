@@ -12,7 +12,7 @@ const PREFIX: &str = "millrace-";
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// Each crate with those it may depend on. A crate that is not here may not exist.
-const ALLOWED: [(&str, &[&str]); 9] = [
+const ALLOWED: [(&str, &[&str]); 10] = [
     ("millrace-types", &[]),
     ("millrace-disk", &["types"]),
     ("millrace-record", &["types"]),
@@ -24,6 +24,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
         "millrace",
         &["types", "disk", "record", "log", "broker", "kafka", "admin"],
     ),
+    ("simulation", &["types", "disk", "record", "log", "broker"]),
     ("xtask", &[]),
 ];
 
