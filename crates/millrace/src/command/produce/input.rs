@@ -57,8 +57,11 @@ impl Input {
 
     fn single(message: Message) -> Self {
         let (sender, messages) = mpsc::channel(1);
-        // The channel is empty and its receiver is alive.
-        debug_assert!(sender.try_send(Ok(message)).is_ok(), "room for one");
+        let sent = sender.try_send(Ok(message));
+        debug_assert!(
+            sent.is_ok(),
+            "the channel is empty and its receiver is alive"
+        );
         Self { messages }
     }
 
