@@ -297,3 +297,34 @@ async fn requests_larger_than_the_memory_for_requests_go_one_by_one() {
     }
     node.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn large_requests_that_do_not_end_hold_up_large_ones_only() {
+    let node = TestNode::start().await;
+    node.topic("t", 1, &[("max.message.bytes", "4000000")])
+        .await;
+    let mut claims = Vec::new();
+    for _ in 0..2 {
+        let mut client = node.connect().await;
+        client.stream.write_i32(90 << 20).await.expect("sent");
+        client.stream.write_all(&[0; 100_000]).await.expect("sent");
+        claims.push(client);
+    }
+    // One of the two has memory for its 90 MiB, and no third has any until one ends.
+    let large = "x".repeat(3_000_000);
+    let mut blocked = node.connect().await;
+    let mut client = node.connect().await;
+    for number in 0..50 {
+        let appended = client.produce("t", 0, batch(&["small"])).await;
+        assert_eq!(appended.base_offset, number);
+    }
+    let request = produce(-1, "t", 0, batch(&[&large]));
+    tokio::join!(blocked.send(9, &request), async { drop(claims) });
+    let (_, response) = blocked.receive::<ProduceRequest>(9).await;
+    let partition = &response.responses[0].partition_responses[0];
+    assert_eq!(
+        (partition.error_code, partition.base_offset),
+        (ErrorCode::NONE, 50)
+    );
+    node.stop().await;
+}

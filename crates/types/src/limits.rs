@@ -70,7 +70,10 @@ pub const KAFKA_IN_FLIGHT_BYTES_MAX: usize = 16 << 20;
 pub const KAFKA_OUTPUT_BYTES_MAX: usize = 256 << 10;
 /// Record bytes in answers to fetches of all connections together; beyond it an answer holds the
 /// one batch of each fetch that is always sent.
-pub const KAFKA_FETCH_MEMORY_BYTES: usize = 64 << 20;
+pub const KAFKA_FETCH_MEMORY_BYTES: usize = 32 << 20;
+/// Requests above [`KAFKA_TRUSTED_FRAME_BYTES_MAX`] of all connections together; a larger one is
+/// taken alone. What is over it waits in the clients' sockets.
+pub const KAFKA_LARGE_REQUESTS_BYTES: usize = 128 << 20;
 /// Partitions that one fetch reads between two looks at what else waits.
 pub const KAFKA_FETCH_STEP: usize = 64;
 /// Bytes of batches that are checked between two looks at what else waits.

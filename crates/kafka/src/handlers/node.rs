@@ -9,12 +9,12 @@ use broker::Broker;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
-use types::limits::KAFKA_FETCH_MEMORY_BYTES;
+use types::limits::{KAFKA_FETCH_MEMORY_BYTES, KAFKA_LARGE_REQUESTS_BYTES};
 
 use crate::KafkaConfig;
 
-/// Bytes that one permit of the memory for fetches stands for.
-const FETCH_UNIT_BYTES: usize = 1024;
+/// Bytes that one permit of memory stands for.
+const UNIT_BYTES: usize = 1024;
 
 /// What all connections share.
 #[derive(Debug)]
@@ -22,6 +22,7 @@ pub(crate) struct Node {
     pub(crate) broker: Broker,
     pub(crate) config: KafkaConfig,
     fetch_memory: Arc<Semaphore>,
+    large_requests: Arc<Semaphore>,
     is_closing: AtomicBool,
     closing: CancellationToken,
 }
@@ -31,7 +32,8 @@ impl Node {
         Self {
             broker,
             config,
-            fetch_memory: Arc::new(Semaphore::new(KAFKA_FETCH_MEMORY_BYTES / FETCH_UNIT_BYTES)),
+            fetch_memory: Arc::new(Semaphore::new(KAFKA_FETCH_MEMORY_BYTES / UNIT_BYTES)),
+            large_requests: Arc::new(Semaphore::new(KAFKA_LARGE_REQUESTS_BYTES / UNIT_BYTES)),
             is_closing: AtomicBool::new(false),
             closing: CancellationToken::new(),
         }
@@ -51,17 +53,28 @@ impl Node {
         self.closing.cancelled()
     }
 
+    /// Waits for the memory of a large request. `None` when the node closes.
+    pub(crate) async fn large_request(&self, bytes: usize) -> Option<OwnedSemaphorePermit> {
+        // One larger than all memory is let in alone.
+        let units = bytes.min(KAFKA_LARGE_REQUESTS_BYTES) / UNIT_BYTES;
+        let units = u32::try_from(units).unwrap_or(u32::MAX);
+        Arc::clone(&self.large_requests)
+            .acquire_many_owned(units)
+            .await
+            .ok()
+    }
+
     /// Memory for the records of an answer, and its permit: what is wanted, but at most half of
     /// what is free, so that others get some as well.
     pub(crate) fn fetch_memory(
         &self,
         wanted_bytes: usize,
     ) -> (usize, Option<OwnedSemaphorePermit>) {
-        let wanted = wanted_bytes.div_ceil(FETCH_UNIT_BYTES);
+        let wanted = wanted_bytes.div_ceil(UNIT_BYTES);
         let units = wanted.min(self.fetch_memory.available_permits() / 2);
         let count = u32::try_from(units).unwrap_or(u32::MAX);
         match Arc::clone(&self.fetch_memory).try_acquire_many_owned(count) {
-            Ok(permit) => (wanted_bytes.min(units * FETCH_UNIT_BYTES), Some(permit)),
+            Ok(permit) => (wanted_bytes.min(units * UNIT_BYTES), Some(permit)),
             // Others were faster.
             Err(_) => (0, None),
         }
@@ -69,7 +82,7 @@ impl Node {
 
     /// Gives back what an answer of `used_bytes` does not need.
     pub(crate) fn trim_fetch_memory(permit: &mut Option<OwnedSemaphorePermit>, used_bytes: usize) {
-        let used = used_bytes.div_ceil(FETCH_UNIT_BYTES);
+        let used = used_bytes.div_ceil(UNIT_BYTES);
         if let Some(permit) = permit {
             let unused = permit.num_permits().saturating_sub(used);
             drop(permit.split(unused));

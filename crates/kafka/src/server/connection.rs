@@ -35,7 +35,7 @@ impl Connection {
         let deadline = active + session.node().config.idle_max;
         Self {
             stream,
-            reader: FrameReader::new(session.node().config.request_bytes_max),
+            reader: FrameReader::new(session.clone()),
             session,
             pipeline: Pipeline::default(),
             output: Output::default(),

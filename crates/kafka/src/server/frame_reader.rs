@@ -1,11 +1,16 @@
 //! Frames out of a byte stream, with memory for what arrived only.
 
+use std::fmt;
 use std::io;
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
 use types::limits::{KAFKA_TRUSTED_FRAME_BYTES_MAX, READ_BUFFER_BYTES, READ_GROWTH_FACTOR};
+
+use crate::handlers::Session;
 
 /// Bytes of the length before each frame.
 const PREFIX_BYTES: usize = 4;
@@ -13,13 +18,35 @@ const PREFIX_BYTES: usize = 4;
 const USEFUL_ROOM_BYTES: usize = 1024;
 
 /// Takes frames out of a stream. A frame larger than what a connection has sent before gets room
-/// as its bytes arrive, a multiple of them at a time, and none before the first.
-#[derive(Debug)]
+/// as its bytes arrive, a multiple of them at a time, and none before the first. A large one waits
+/// for its share of the memory that all large ones have.
 pub(super) struct FrameReader {
+    session: Session,
     buffer: BytesMut,
-    frame_bytes_max: usize,
     /// Size of the last frame, up to a bound: the next one is believed to be as large.
     trusted_bytes: usize,
+    /// Memory for the large frame that is arriving.
+    reserved: Option<OwnedSemaphorePermit>,
+    reserving: Option<Reserving>,
+}
+
+type Reserving = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
+
+/// A frame without its length.
+#[derive(Debug)]
+pub(super) struct Frame {
+    pub(super) bytes: Bytes,
+    /// Memory that it was given, if it is large.
+    pub(super) reserved: Option<OwnedSemaphorePermit>,
+}
+
+impl fmt::Debug for FrameReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrameReader")
+            .field("buffered", &self.buffer.len())
+            .field("reserved", &self.reserved.is_some())
+            .finish_non_exhaustive()
+    }
 }
 
 /// A length that no frame may have.
@@ -42,16 +69,18 @@ pub(super) enum Filled {
 }
 
 impl FrameReader {
-    pub(super) fn new(frame_bytes_max: usize) -> Self {
+    pub(super) fn new(session: Session) -> Self {
         Self {
+            session,
             buffer: BytesMut::new(),
-            frame_bytes_max,
             trusted_bytes: 0,
+            reserved: None,
+            reserving: None,
         }
     }
 
-    /// The next frame without its length, if it is complete.
-    pub(super) fn next_frame(&mut self) -> Result<Option<Bytes>, BadLength> {
+    /// The next frame, if it is complete.
+    pub(super) fn next_frame(&mut self) -> Result<Option<Frame>, BadLength> {
         let Some(frame_bytes) = self.claimed()? else {
             return Ok(None);
         };
@@ -59,12 +88,13 @@ impl FrameReader {
             return Ok(None);
         }
         self.buffer.advance(PREFIX_BYTES);
-        let frame = self.buffer.split_to(frame_bytes).freeze();
+        let bytes = self.buffer.split_to(frame_bytes).freeze();
         self.trusted_bytes = frame_bytes.min(KAFKA_TRUSTED_FRAME_BYTES_MAX);
         if self.buffer.is_empty() {
             self.buffer = BytesMut::new();
         }
-        Ok(Some(frame))
+        let reserved = self.reserved.take();
+        Ok(Some(Frame { bytes, reserved }))
     }
 
     /// The length of the frame that the buffer begins with, if that much has arrived.
@@ -73,7 +103,7 @@ impl FrameReader {
             return Ok(None);
         };
         let claimed = i32::from_be_bytes(*prefix);
-        let bytes_max = self.frame_bytes_max;
+        let bytes_max = self.session.node().config.request_bytes_max;
         let bytes = usize::try_from(claimed).ok();
         match bytes.filter(|bytes| *bytes <= bytes_max) {
             Some(bytes) => Ok(Some(bytes)),
@@ -89,6 +119,7 @@ impl FrameReader {
     ) -> Poll<io::Result<Filled>> {
         loop {
             ready!(stream.poll_read_ready(cx))?;
+            ready!(self.poll_reserve(cx));
             self.make_room();
             match stream.try_read_buf(&mut self.buffer) {
                 Ok(0) => return Poll::Ready(Ok(Filled::End)),
@@ -104,11 +135,27 @@ impl FrameReader {
         }
     }
 
+    /// Waits for the memory that a large frame needs.
+    fn poll_reserve(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        // What `claimed` refuses was refused when the bytes arrived.
+        let claimed = self.claimed().ok().flatten().unwrap_or(0);
+        if claimed <= KAFKA_TRUSTED_FRAME_BYTES_MAX || self.reserved.is_some() {
+            return Poll::Ready(());
+        }
+        let session = &self.session;
+        let reserving = self.reserving.get_or_insert_with(|| {
+            let session = session.clone();
+            Box::pin(async move { session.node().large_request(claimed).await })
+        });
+        self.reserved = ready!(reserving.as_mut().poll(cx));
+        self.reserving = None;
+        Poll::Ready(())
+    }
+
     /// Room for the next read. A frame larger than the read buffer gets a buffer of its own and
     /// no byte behind it is read, so that its batches are slices of one allocation.
     fn make_room(&mut self) {
         let (arrived, capacity) = (self.buffer.len(), self.buffer.capacity());
-        // What `claimed` refuses was refused when the bytes arrived.
         let claimed = self.claimed().ok().flatten();
         let whole = claimed.map_or(0, |bytes| bytes.saturating_add(PREFIX_BYTES));
         let whole = whole.max(USEFUL_ROOM_BYTES);

@@ -14,17 +14,27 @@ use crate::wire::Chunks;
 /// An encoded answer, and the memory that it was charged with until it is written.
 #[derive(Debug)]
 pub(crate) struct Answer {
-    pub(crate) chunks: Chunks,
+    chunks: Chunks,
     #[expect(dead_code, reason = "given back when the answer is dropped")]
-    pub(crate) charge: Option<OwnedSemaphorePermit>,
+    charge: Option<OwnedSemaphorePermit>,
+    /// Shares no memory with others any more.
+    is_detached: bool,
+}
+
+impl Answer {
+    /// An answer that is charged with memory.
+    pub(crate) fn charged(chunks: Chunks, charge: Option<OwnedSemaphorePermit>) -> Self {
+        Self {
+            chunks,
+            charge,
+            is_detached: false,
+        }
+    }
 }
 
 impl From<Chunks> for Answer {
     fn from(chunks: Chunks) -> Self {
-        Self {
-            chunks,
-            charge: None,
-        }
+        Self::charged(chunks, None)
     }
 }
 
@@ -66,11 +76,20 @@ impl Output {
                     self.written(written);
                     return Poll::Ready(Ok(true));
                 }
-                Err(error) if is_passing(&error) => {}
+                Err(error) if is_passing(&error) => self.detach(),
                 Err(error) => return Poll::Ready(Err(error)),
             }
         }
         Poll::Ready(Ok(false))
+    }
+
+    /// The client is slow: a few bytes for it must not keep whole frames of the log in memory.
+    fn detach(&mut self) {
+        let attached = self.answers.iter_mut().filter(|answer| !answer.is_detached);
+        for answer in attached {
+            answer.chunks.detach();
+            answer.is_detached = true;
+        }
     }
 
     fn fill<'a>(&'a self, slices: &mut [IoSlice<'a>]) -> usize {

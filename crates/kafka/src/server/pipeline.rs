@@ -6,8 +6,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
+use tokio::sync::OwnedSemaphorePermit;
 use types::limits::{KAFKA_IN_FLIGHT_BYTES_MAX, KAFKA_IN_FLIGHT_MAX};
 
+use super::frame_reader::Frame;
 use super::output::Answer;
 use crate::handlers::{Appending, Closed, Outcome, Session, Started};
 use crate::wire::ApiKey;
@@ -24,9 +26,17 @@ type Running<T> = Pin<Box<dyn Future<Output = Result<T, Closed>> + Send>>;
 #[derive(Default)]
 pub(super) struct Pipeline {
     queue: VecDeque<Queued>,
-    /// A Produce request that is being checked and proposed.
-    starting: Option<(Running<Started>, usize)>,
+    starting: Option<Starting>,
     bytes: usize,
+}
+
+/// A Produce request that is being checked and proposed.
+struct Starting {
+    running: Running<Started>,
+    /// Size of the request.
+    bytes: usize,
+    /// Memory that it was given, if it is large.
+    reserved: Option<OwnedSemaphorePermit>,
 }
 
 struct Queued {
@@ -35,6 +45,9 @@ struct Queued {
     bytes: usize,
     /// It changes nothing.
     reads: bool,
+    /// Memory that it was given, if it is large.
+    #[expect(dead_code, reason = "given back when the request is answered")]
+    reserved: Option<OwnedSemaphorePermit>,
 }
 
 enum Step {
@@ -77,35 +90,53 @@ impl Pipeline {
     }
 
     /// Takes the next request.
-    pub(super) fn push(&mut self, frame: Bytes, session: &Session) {
+    pub(super) fn push(&mut self, frame: Frame, session: &Session) {
+        let Frame {
+            bytes: frame,
+            reserved,
+        } = frame;
         let bytes = frame.len();
         self.bytes += bytes;
         if is_produce(&frame) && self.queue.iter().all(Queued::lets_pass) {
             let start = crate::handlers::start_produce(session.clone(), frame);
-            self.starting = Some((Box::pin(start), bytes));
+            self.starting = Some(Starting {
+                running: Box::pin(start),
+                bytes,
+                reserved,
+            });
         } else {
             let reads = is_read(&frame);
             let step = Step::Waiting(frame);
-            self.queue.push_back(Queued { step, bytes, reads });
+            self.queue.push_back(Queued {
+                step,
+                bytes,
+                reads,
+                reserved,
+            });
         }
     }
 
     /// Goes on with the Produce request that is being started; true when it is.
     pub(super) fn poll_start(&mut self, cx: &mut Context<'_>) -> Result<bool, Closed> {
-        let Some((starting, bytes)) = &mut self.starting else {
+        let Some(starting) = &mut self.starting else {
             return Ok(false);
         };
-        let Poll::Ready(started) = starting.as_mut().poll(cx) else {
+        let Poll::Ready(started) = starting.running.as_mut().poll(cx) else {
             return Ok(false);
         };
-        let bytes = *bytes;
+        let bytes = starting.bytes;
+        let reserved = starting.reserved.take();
         self.starting = None;
         let step = match started? {
             Started::Appending(appending) => Step::Appending(appending),
             Started::Done(outcome) => Step::Done(outcome),
         };
-        let reads = false;
-        self.queue.push_back(Queued { step, bytes, reads });
+        self.queue.push_back(Queued {
+            step,
+            bytes,
+            reads: false,
+            reserved,
+        });
         Ok(true)
     }
 

@@ -37,6 +37,14 @@ impl Chunks {
         self.clone().copy_to_bytes(self.left)
     }
 
+    /// Copies the pieces that share their memory with others, so that what waits for long keeps
+    /// nothing alive but itself.
+    pub(crate) fn detach(&mut self) {
+        for part in self.parts.iter_mut().filter(|part| !part.is_unique()) {
+            *part = Bytes::copy_from_slice(part);
+        }
+    }
+
     pub(super) fn push(&mut self, part: Bytes) {
         if !part.is_empty() {
             self.left += part.len();

@@ -39,7 +39,7 @@ pub(super) async fn run(call: Call, request: FetchRequest) -> Result<Outcome, Cl
     let (response, charge) = fetch.run().await;
     let header = &call.header;
     let chunks = encode_response(header.version, header.correlation_id, &response)?;
-    Ok(Some(Answer { chunks, charge }))
+    Ok(Some(Answer::charged(chunks, charge)))
 }
 
 /// Whether the client goes on with a session. It was never given one, so it is told to begin
