@@ -9,6 +9,7 @@ pub mod batch;
 pub mod client;
 mod failure;
 pub mod model;
+pub mod probe;
 pub mod producer;
 pub mod requests;
 pub mod seen;

@@ -16,7 +16,7 @@ use crate::ensure;
 use crate::failure::Failure;
 
 /// What must be there, and what may be.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Model {
     /// Every batch that was ever sent.
     pub submissions: Vec<Submission>,

@@ -1,5 +1,6 @@
 //! The executor: one node after the other on one disk, stepped in an order by chance.
 
+mod cuts;
 mod life;
 mod readers;
 
@@ -16,6 +17,7 @@ use self::readers::Held;
 use crate::client::{Client, Scene};
 use crate::failure::Failure;
 use crate::model::Model;
+use crate::probe::Probe;
 use crate::requests::{Allowed, Outcome};
 use crate::seen::Seen;
 use crate::setup::Setup;
@@ -39,6 +41,8 @@ pub struct World {
     pub(crate) allowed: Allowed,
     /// Faults are planned: reads may fail.
     pub(crate) faulty: bool,
+    /// Takes copies as cuts at chosen operations would leave the disk.
+    pub probe: Option<Probe>,
     /// What was done.
     pub summary: Summary,
 }
@@ -64,7 +68,25 @@ impl World {
             held: Vec::new(),
             allowed: Allowed::default(),
             faulty: false,
+            probe: None,
             summary: Summary { seeds: 1, ..Summary::default() },
+        }
+    }
+
+    /// The same world, with a copy judged at each operation that changes the disk, `most` times for
+    /// each place.
+    #[must_use]
+    pub fn probed(mut self, most: u64) -> Self {
+        let seed = self.random.next_u64();
+        self.probe = Some(Probe::new(&self.disk, seed, most));
+        self
+    }
+
+    /// What the node does from now on.
+    pub(crate) fn label(&self, label: &'static str) {
+        self.disk.set_label(label);
+        if let Some(probe) = &self.probe {
+            probe.set_label(label);
         }
     }
 
@@ -85,13 +107,13 @@ impl World {
             self.step_owner()
         } else if is(weights.writer) {
             self.step_writer();
-            Ok(())
+            self.judge_cuts()
         } else if is(weights.syncer) {
             self.step_syncer();
-            Ok(())
+            self.judge_cuts()
         } else if is(weights.background) {
             self.step_background();
-            Ok(())
+            self.judge_cuts()
         } else if is(weights.client) {
             self.step_client()
         } else if is(weights.reader) {
@@ -114,7 +136,7 @@ impl World {
 
     /// Steps the owner and takes note of what became visible and was answered.
     pub(crate) fn step_owner(&mut self) -> Result<(), Failure> {
-        self.disk.set_label("owner");
+        self.label("owner");
         let Some(node) = &mut self.node else { return Ok(()) };
         if node.owner.step() {
             self.look()?;
@@ -123,18 +145,21 @@ impl World {
     }
 
     pub(crate) fn step_writer(&mut self) -> bool {
-        self.disk.set_label("writer");
+        self.label("writer");
         self.node.as_mut().is_some_and(|node| node.writer.step() == Progress::Worked)
     }
 
     pub(crate) fn step_syncer(&mut self) -> bool {
-        self.disk.set_label("syncer");
+        self.label("syncer");
         self.node.as_mut().is_some_and(|node| node.syncer.step() == Progress::Worked)
     }
 
     pub(crate) fn step_background(&mut self) -> bool {
+        let Some(phase) = self.node.as_ref().map(|node| node.background.phase()) else {
+            return false;
+        };
+        self.label(phase);
         let Some(node) = &mut self.node else { return false };
-        self.disk.set_label(node.background.phase());
         let progress = node.background.step();
         for done in node.background.take_done() {
             self.summary.sealed += u64::from(matches!(done, log::background::Done::Sealed(_)));
@@ -204,6 +229,7 @@ impl World {
             self.step_writer();
             self.step_syncer();
             self.step_background();
+            self.judge_cuts()?;
             self.clock.advance(Duration::from_millis(1));
             if self.disk.is_off() || self.client.requests.is_empty() {
                 return Ok(());

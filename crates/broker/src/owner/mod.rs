@@ -299,11 +299,12 @@ impl Owner {
 
     /// Takes what writer and syncer did.
     fn take_log_events(&mut self) -> bool {
-        if !self.stopped && self.log.poisoned().is_some() {
+        let stops = !self.stopped && self.log.poisoned().is_some();
+        if stops {
             self.stop();
         }
         let (events, synced) = self.log.take_events();
-        let moved = synced > self.synced || !events.is_empty();
+        let moved = stops || synced > self.synced || !events.is_empty();
         self.synced = synced;
         for event in events {
             match event {

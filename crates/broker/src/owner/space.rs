@@ -89,10 +89,11 @@ impl Freed {
 }
 
 impl Owner {
-    /// Log that is not sealed.
+    /// Log that is not sealed, the room of the present file not counted.
     pub(super) fn unsealed_bytes(&self) -> u64 {
         let files = self.applied.storage.files.values();
-        files.map(|state| state.end.unwrap_or(state.file.file_bytes)).sum()
+        let taken: u64 = files.map(|state| state.end.unwrap_or(state.file.file_bytes)).sum();
+        taken.saturating_sub(self.log.room_bytes(usize::MAX))
     }
 
     /// Says how files and segments stand, for those who ask.

@@ -12,6 +12,9 @@ struct Arguments {
     /// Seeds to run, first..end.
     #[arg(long, default_value = "0..300")]
     seeds: String,
+    /// Judges this many copies at each place where the power may go.
+    #[arg(long, default_value_t = 0)]
+    cuts: u64,
     /// One seed alone.
     #[arg(long)]
     seed: Option<u64>,
@@ -40,7 +43,7 @@ fn main() -> anyhow::Result<()> {
     let mut summary = Summary::default();
     let mut failed = Vec::new();
     for seed in first..end {
-        match catch_unwind(AssertUnwindSafe(|| World::new(seed).run())) {
+        match catch_unwind(AssertUnwindSafe(|| world(seed, arguments.cuts).run())) {
             Ok(Ok(world)) => summary.add(&world.summary),
             Ok(Err(failure)) => {
                 println!("seed {seed}: {failure}");
@@ -65,4 +68,9 @@ fn main() -> anyhow::Result<()> {
 fn range(text: &str) -> anyhow::Result<(u64, u64)> {
     let (first, end) = text.split_once("..").context("seeds are first..end")?;
     Ok((first.parse().context("first seed")?, end.parse().context("end of the seeds")?))
+}
+
+fn world(seed: u64, cuts: u64) -> World {
+    let world = World::new(seed);
+    if cuts == 0 { world } else { world.probed(cuts) }
 }

@@ -1,6 +1,6 @@
 //! Holding what is seen against what is known.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use record::Records;
 use types::{PartitionId, TopicId};
@@ -9,6 +9,9 @@ use super::{Model, Submission, SubmissionId, TopicModel};
 use crate::ensure;
 use crate::failure::Failure;
 use crate::seen::{Seen, SeenBatch, SeenPartition, SeenTopic};
+
+/// The batches that are there, and where partitions start.
+type Survivors = (BTreeSet<SubmissionId>, BTreeMap<PartitionId, i64>);
 
 impl Model {
     /// Whether all that is known is there, and nothing that must not be.
@@ -158,14 +161,7 @@ impl Model {
     /// # Errors
     /// When one is missing.
     pub fn check_prefix(&self, seen: &Seen) -> Result<(), Failure> {
-        let mut there = BTreeSet::new();
-        let mut starts = std::collections::BTreeMap::new();
-        for partition in seen.topics.values().flat_map(|topic| &topic.partitions) {
-            starts.insert(partition.id, partition.start);
-            for batch in partition.batches.iter().flatten() {
-                there.insert(self.identify(partition.id, batch)?);
-            }
-        }
+        let (there, starts) = self.survivors(seen)?;
         let last = self.order.iter().rposition(|id| there.contains(id));
         for id in self.order.iter().take(last.unwrap_or(0)) {
             let judged = |sent: &&Submission| !sent.refused && !sent.silent;
@@ -176,6 +172,15 @@ impl Model {
             let lost = untouched && !there.contains(id);
             ensure!(!lost, "{id:?} to partition {} is missing before others", sent.partition);
         }
+        Ok(())
+    }
+
+    /// Whether what was answered before its sync outlived a process that died with the power on.
+    ///
+    /// # Errors
+    /// When a batch is gone.
+    pub fn check_written(&self, seen: &Seen) -> Result<(), Failure> {
+        let (there, starts) = self.survivors(seen)?;
         for id in &self.written {
             let Some(sent) = self.submission(*id) else { continue };
             let Some(start) = starts.get(&sent.partition) else { continue };
@@ -183,6 +188,18 @@ impl Model {
             ensure!(!lost, "{id:?} was written, answered and is gone though only a process died");
         }
         Ok(())
+    }
+
+    /// The batches that are there, and where partitions start.
+    fn survivors(&self, seen: &Seen) -> Result<Survivors, Failure> {
+        let (mut there, mut starts) = Survivors::default();
+        for partition in seen.topics.values().flat_map(|topic| &topic.partitions) {
+            starts.insert(partition.id, partition.start);
+            for batch in partition.batches.iter().flatten() {
+                there.insert(self.identify(partition.id, batch)?);
+            }
+        }
+        Ok((there, starts))
     }
 
     /// Takes what is seen for known: a reader saw it.

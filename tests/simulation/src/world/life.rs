@@ -74,6 +74,7 @@ impl World {
                 let room = self.random.below(4 * self.setup.node.log_file_bytes);
                 self.disk.set_capacity(self.disk.used_bytes() + room);
                 self.allowed.full = true;
+                self.probe.iter().for_each(|probe| probe.set_full(true));
             }
             if full && n == ticks * 3 / 4 {
                 self.free_disk()?;
@@ -105,10 +106,12 @@ impl World {
     /// Space is free again: the node serves again by itself.
     fn free_disk(&mut self) -> Result<(), Failure> {
         self.disk.set_capacity(1 << 40);
+        self.probe.iter().for_each(|probe| probe.set_full(false));
         self.summary.full_phases += 1;
         // Spares are tried again after a while.
         for _ in 0..500 {
             self.step_background();
+            self.judge_cuts()?;
             self.clock.advance(Duration::from_millis(1));
             if self.disk.is_off() {
                 return Ok(());
@@ -176,6 +179,7 @@ impl World {
         self.client.node_gone();
         self.disk.clear_faults();
         self.disk.set_capacity(1 << 40);
+        self.probe.iter().for_each(|probe| probe.set_full(false));
         self.disk.spare();
         self.faulty = false;
         self.allowed = Allowed::default();
@@ -211,6 +215,7 @@ impl World {
         for _ in 0..1_000 {
             self.step_writer();
             self.step_syncer();
+            self.judge_cuts()?;
             if self.node.as_ref().is_none_or(|node| node.log.is_drained()) {
                 return Ok(());
             }
@@ -231,7 +236,8 @@ impl World {
                 let when = if self.random.chance(1, 2) { When::Before } else { When::After };
                 self.disk.cut_at(self.disk.op_count() + 1 + self.random.below(80), when);
             }
-            self.disk.set_label("recovery");
+            let fresh = self.disk.contents(&crate::setup::root().join("format")).is_none();
+            self.label(if fresh { "creation" } else { "recovery" });
             let random = Box::new(SeededRandom::new(self.random.next_u64()));
             let clock: Arc<dyn Clock> = self.clock.clone();
             let opened = broker::open(&self.setup.node, self.watched_disk(), clock, random);
@@ -239,6 +245,7 @@ impl World {
                 power_cut = true;
                 self.note_cut();
             }
+            self.judge_cuts()?;
             tracing::info!(power_cut, ok = opened.is_ok(), "a start");
             self.disk.spare();
             match opened {
@@ -258,6 +265,9 @@ impl World {
 
     /// The disk as the node has it. Whoever traces is told of every operation.
     fn watched_disk(&self) -> Arc<dyn Disk> {
+        if let Some(probe) = &self.probe {
+            return probe.watch();
+        }
         let disk = Arc::new(self.disk.clone());
         if !tracing::enabled!(tracing::Level::TRACE) {
             return disk;
@@ -272,7 +282,7 @@ impl World {
 
     /// Everything that must be there after a start is there; what else is there stays.
     fn judge_start(&mut self) -> Result<(), Failure> {
-        self.disk.set_label("verify");
+        self.label("verify");
         let Some(node) = &self.node else { return Ok(()) };
         if let Some(reason) = node.log.poisoned() {
             return Err(Failure(format!("the log is stopped after a start: {reason}")));
@@ -284,6 +294,7 @@ impl World {
         }
         self.model.check(&seen)?;
         self.model.check_prefix(&seen)?;
+        self.model.check_written(&seen)?;
         self.model.adopt(&seen)?;
         self.model.settled();
         self.model.written.clear();

@@ -31,7 +31,7 @@ impl World {
         }
         let Some((partition, from, max_bytes)) = self.choose_read() else { return Ok(()) };
         let Some(node) = &self.node else { return Ok(()) };
-        self.disk.set_label("reader");
+        self.label("reader");
         if self.held.len() < HELD_MAX && self.random.chance(1, 3) {
             if let Ok(Some(plan)) = partition.plan(from, max_bytes, true) {
                 self.held.push(Held { partition, from, plan });
@@ -62,7 +62,7 @@ impl World {
     /// A reader that took its time reads at last. What it gets counts unless it was trimmed.
     fn carry_out(&mut self, held: &Held) -> Result<(), Failure> {
         let Some(node) = &self.node else { return Ok(()) };
-        self.disk.set_label("reader");
+        self.label("reader");
         self.summary.held_reads += 1;
         let result = node.reader.carry_out(&held.plan, Mode::Blocking);
         if held.partition.check_readable(held.from).is_err() {
