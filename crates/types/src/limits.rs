@@ -10,12 +10,8 @@ pub const FRAME_ENTRIES_MAX: usize = 65_536;
 pub const ENTRY_BYTES_MAX: u64 = 128 << 20;
 /// Batches below this size are copied into the frame's buffer, larger ones are referenced.
 pub const COPIED_RECORDS_BYTES_MAX: usize = 16 << 10;
-/// Size of a log file by default.
-pub const LOG_FILE_BYTES_DEFAULT: u64 = 256 << 20;
 /// Smallest size of a log file (simulations use it).
 pub const LOG_FILE_BYTES_MIN: u64 = 64 << 10;
-/// Unsealed log that producers may build up before they are slowed.
-pub const UNSEALED_BYTES_MAX: u64 = 2 << 30;
 /// Writes of background jobs go in steps of this size, each with its own sync.
 pub const JOB_STEP_BYTES: usize = 1 << 20;
 /// A block CRC of a segment covers at most this much.
@@ -93,8 +89,6 @@ pub const ACCEPT_RETRY_MS: u64 = 50;
 /// Answers under way when the node stops may take this long.
 pub const STOP_ANSWERS_MS: u64 = 500;
 
-/// Proposals waiting for the owner.
-pub const OWNER_QUEUE_MAX: usize = 4_096;
 /// Proposals that the owner takes in one step.
 pub const OWNER_STEP_MAX: usize = 256;
 /// After this much idleness an empty frame proves the last confirmed one.
@@ -120,6 +114,8 @@ pub const CHECKPOINT_BLOCK_BYTES: usize = 64 << 10;
 pub const CHECKPOINT_SHARDS_MAX: usize = 1_024;
 /// A background job that could not be done is tried again after this.
 pub const JOB_RETRY_MS: u64 = 200;
+/// Entries that the owner decides in one step, one proposal more at the most.
+pub const OWNER_DECIDE_MAX: usize = 512;
 /// Entries that the owner applies in one step.
 pub const OWNER_APPLY_MAX: usize = 512;
 /// Rows that the owner hands to a checkpoint in one step.
@@ -131,7 +127,7 @@ pub const CHECKPOINT_PAUSE_MS: u64 = 1_000;
 /// How often the owner looks at what is due by the clock.
 pub const UPKEEP_MS: u64 = 100;
 /// Partitions whose retention the owner judges in one step.
-pub const RETENTION_PARTITIONS_MAX: usize = 16;
+pub const RETENTION_PARTITIONS_MAX: usize = 4;
 /// Producer ids that are taken from the log at once.
 pub const PRODUCER_ID_BLOCK: i64 = 1_000;
 /// What the device is told to read ahead of a cold read.

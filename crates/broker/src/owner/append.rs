@@ -2,7 +2,7 @@
 
 use log::Payload;
 use record::TimestampType;
-use types::limits::SPARES_RESERVED;
+use types::limits::{OWNER_DECIDE_MAX, SPARES_RESERVED};
 use types::LogIndex;
 
 use super::flight::{Effect, Then, send};
@@ -29,7 +29,9 @@ impl Owner {
     /// Decides what waits for log space, in order, as far as there is some now. What waits only
     /// for the next spare file stays; on a full device it is refused.
     pub(super) fn retry_deferred(&mut self) {
-        while let Some(append) = self.deferred.pop_front() {
+        while self.outbox.len() < OWNER_DECIDE_MAX
+            && let Some(append) = self.deferred.pop_front()
+        {
             if self.has_room(&append) {
                 self.append_now(append);
             } else if self.log.is_full() {

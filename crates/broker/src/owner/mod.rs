@@ -27,7 +27,7 @@ use log::background::JobQueue;
 use log::file::LogFile;
 use log::frame::Frame;
 use log::{CommitLog, EntryHeader, Kind, LogEvent, Origin, Payload, Queued, Tail};
-use types::limits::{OWNER_APPLY_MAX, OWNER_STEP_MAX};
+use types::limits::{OWNER_APPLY_MAX, OWNER_DECIDE_MAX, OWNER_STEP_MAX};
 use types::{Clock, FrameNumber, LogIndex, Offset, PartitionId, Random, ShardId, Term};
 
 use self::apply::Place;
@@ -223,12 +223,15 @@ impl Owner {
         worked |= self.apply_synced();
         self.measure_room();
         self.retry_deferred();
-        while let Some(proposal) = self.proposals.pop_front() {
+        while self.outbox.len() < OWNER_DECIDE_MAX
+            && let Some(proposal) = self.proposals.pop_front()
+        {
             self.decide(proposal);
         }
         self.upkeep();
         self.advance_checkpoint();
         self.advance_stop();
+        worked |= self.outbox.len() >= OWNER_DECIDE_MAX;
         if !self.outbox.is_empty() {
             self.log.append(self.outbox.drain(..));
         }
