@@ -5,7 +5,6 @@ mod report;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -14,7 +13,8 @@ use kafka::wire::ApiKey;
 use types::SystemClock;
 
 use super::cpu;
-use super::progress::{Counters, Goal, watch};
+use super::progress::{Counters, Goal};
+use super::threads::run_all;
 use crate::client::{EARLIEST, FetchLimits, LATEST, by_leader};
 use crate::command::{ServerArgs, block_on};
 use crate::failure::{Failure, Outcome};
@@ -109,23 +109,17 @@ pub(crate) fn run(args: &ConsumeBench) -> Outcome {
     let clock = Arc::new(SystemClock::new());
     let counters = Arc::new(Counters::default());
     let threads = usize::try_from(args.threads)?.min(plans.len());
-    let (sender, results) = mpsc::sync_channel(threads);
-    let cpu_before = cpu::seconds();
     let mut shares: Vec<Vec<Plan>> = (0..threads).map(|_| Vec::new()).collect();
     for (plan, i) in plans.into_iter().zip((0..threads).cycle()) {
         shares.get_mut(i).context("a share per thread")?.push(plan);
     }
-    for (number, share) in shares.into_iter().enumerate() {
+    let driver = |share| -> anyhow::Result<_> {
         let driver = Driver::new(args, share, ends.clone(), clock.clone(), counters.clone())?;
-        let sender = sender.clone();
-        std::thread::Builder::new()
-            .name(format!("bench-{number}"))
-            // Whoever watches has ended with an error of its own if nobody listens.
-            .spawn(move || drop(sender.send(driver.run())))
-            .context("cannot start a thread")?;
-    }
-    drop(sender);
-    let measured = watch(&results, threads, &counters, args.goal(), &*clock)?;
+        Ok(move || driver.run())
+    };
+    let drivers = shares.into_iter().map(driver).collect::<Result<_, _>>()?;
+    let cpu_before = cpu::seconds();
+    let measured = run_all(drivers, &counters, args.goal(), &*clock)?;
     report::print(args, &measured, cpu::seconds() - cpu_before)
 }
 

@@ -17,6 +17,7 @@ mod latency;
 mod produce;
 mod progress;
 mod socket;
+mod threads;
 
 use clap::{Args, Subcommand};
 

@@ -9,15 +9,14 @@ mod request;
 mod template;
 
 use std::sync::Arc;
-use std::sync::mpsc;
 use std::time::Duration;
 
-use anyhow::Context;
 use clap::Args;
 use types::SystemClock;
 
 use super::cpu;
-use super::progress::{Counters, Goal, watch};
+use super::progress::{Counters, Goal};
+use super::threads::run_all;
 use crate::command::{Acks, CodecArg, ServerArgs, block_on, key_value};
 use crate::failure::{Failure, Outcome};
 use driver::Driver;
@@ -121,18 +120,13 @@ pub(crate) fn run(args: &ProduceBench) -> Outcome {
     let clock = Arc::new(SystemClock::new());
     let counters = Arc::new(Counters::default());
     let threads = usize::try_from(args.threads)?;
-    let (sender, results) = mpsc::sync_channel(threads);
-    let cpu_before = cpu::seconds();
-    for (number, share) in plan::share(plans, threads).into_iter().enumerate() {
+    let driver = |share| -> anyhow::Result<_> {
         let driver = Driver::new(args, share, clock.clone(), counters.clone())?;
-        let sender = sender.clone();
-        std::thread::Builder::new()
-            .name(format!("bench-{number}"))
-            // Whoever watches has ended with an error of its own if nobody listens.
-            .spawn(move || drop(sender.send(driver.run())))
-            .context("cannot start a thread")?;
-    }
-    drop(sender);
-    let measured = watch(&results, threads, &counters, args.goal(), &*clock)?;
+        Ok(move || driver.run())
+    };
+    let shares = plan::share(plans, threads);
+    let drivers = shares.into_iter().map(driver).collect::<Result<_, _>>()?;
+    let cpu_before = cpu::seconds();
+    let measured = run_all(drivers, &counters, args.goal(), &*clock)?;
     report::print(args, &measured, cpu::seconds() - cpu_before)
 }

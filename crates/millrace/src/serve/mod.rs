@@ -6,6 +6,7 @@
 
 mod bind;
 mod kafka_settings;
+mod memory;
 mod ready;
 mod shell_status;
 mod signals;
@@ -26,6 +27,7 @@ use shell_status::ShellStatus;
 pub(crate) fn run(settings: &Settings) -> Outcome {
     let config = NodeConfig::new(settings);
     logging::start(config.log_levels.clone(), &config.log_format);
+    memory::refuse_huge_pages();
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }

@@ -38,19 +38,22 @@ impl Input {
         if let Some(value) = value {
             return Ok(Self::single(Message { key, value }));
         }
-        let (sender, messages) = mpsc::channel(LINES_AHEAD);
         let separator = args.key_separator.clone();
-        // A thread of its own: nothing else can wait for standard input without blocking.
+        Self::lines(move |sender| {
+            let input = &mut io::stdin().lock();
+            read_lines(input, key.as_deref(), separator.as_deref(), &sender);
+        })
+    }
+
+    /// What a thread of its own reads: nothing else can wait for standard input without blocking.
+    #[expect(clippy::disallowed_methods, reason = "the shell of a command")]
+    fn lines(
+        read: impl FnOnce(mpsc::Sender<anyhow::Result<Message>>) + Send + 'static,
+    ) -> anyhow::Result<Self> {
+        let (sender, messages) = mpsc::channel(LINES_AHEAD);
         std::thread::Builder::new()
             .name("stdin".into())
-            .spawn(move || {
-                read_lines(
-                    &mut io::stdin().lock(),
-                    key.as_deref(),
-                    separator.as_deref(),
-                    &sender,
-                )
-            })
+            .spawn(move || read(sender))
             .context("cannot start a thread")?;
         Ok(Self { messages })
     }
