@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal, Write};
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, presets};
 use serde::Serialize;
 
 /// Writes one line to standard output.
@@ -35,6 +35,10 @@ pub(crate) fn table<R: IntoIterator<Item = String>>(
     }
     for row in rows {
         table.add_row(row);
+    }
+    // Names in the first column are for copying: they are not cut.
+    if let Some(column) = table.column_mut(0) {
+        column.set_constraint(ColumnConstraint::ContentWidth);
     }
     let text = table.to_string();
     let mut out = io::stdout().lock();

@@ -13,6 +13,7 @@ use kafka::wire::ApiKey;
 use types::SystemClock;
 
 use super::cpu;
+use super::interrupt::end_on_interrupt;
 use super::progress::{Counters, Goal};
 use super::threads::run_all;
 use crate::client::{EARLIEST, FetchLimits, LATEST, by_leader};
@@ -118,6 +119,7 @@ pub(crate) fn run(args: &ConsumeBench) -> Outcome {
         Ok(move || driver.run())
     };
     let drivers = shares.into_iter().map(driver).collect::<Result<_, _>>()?;
+    end_on_interrupt(&counters)?;
     let cpu_before = cpu::seconds();
     let measured = run_all(drivers, &counters, args.goal(), &*clock)?;
     report::print(args, &measured, cpu::seconds() - cpu_before)

@@ -13,6 +13,7 @@
 
 mod consume;
 mod cpu;
+mod interrupt;
 mod latency;
 mod produce;
 mod progress;

@@ -15,6 +15,7 @@ use clap::Args;
 use types::SystemClock;
 
 use super::cpu;
+use super::interrupt::end_on_interrupt;
 use super::progress::{Counters, Goal};
 use super::threads::run_all;
 use crate::command::{Acks, CodecArg, ServerArgs, block_on, key_value};
@@ -126,6 +127,7 @@ pub(crate) fn run(args: &ProduceBench) -> Outcome {
     };
     let shares = plan::share(plans, threads);
     let drivers = shares.into_iter().map(driver).collect::<Result<_, _>>()?;
+    end_on_interrupt(&counters)?;
     let cpu_before = cpu::seconds();
     let measured = run_all(drivers, &counters, args.goal(), &*clock)?;
     report::print(args, &measured, cpu::seconds() - cpu_before)

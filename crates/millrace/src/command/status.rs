@@ -77,6 +77,10 @@ fn rows(status: &Status) -> Vec<(&'static str, String)> {
                 output::bytes(log.segment_bytes)
             ),
         ),
+        (
+            "longest step",
+            format!("{} µs of the owner", log.owner_step_max_us),
+        ),
         ("resident memory", output::bytes(status.resident_bytes)),
         ("tail", output::bytes(status.tail_bytes)),
         ("requests", output::bytes(status.request_bytes)),

@@ -98,14 +98,14 @@ pub(crate) static KEYS: &[Key] = &[
     .help("Form of log lines; auto: text on a terminal, JSON otherwise."),
     // Storage.
     node("log.dirs", Kind::Paths, Unit::None, "./millrace-data")
-        .help("Data directories; the first holds the log, all hold segments."),
+        .help("Data directory; this version takes one."),
     node(
         "log.file.bytes",
         int(LOG_FILE_BYTES_MIN, 4 * GIB),
         Unit::Bytes,
         "268435456",
     )
-    .help("Size of a file of the log; at most 1/64 of the disk is used."),
+    .help("Size of a file of the log."),
     node(
         "log.unsealed.bytes",
         int(2 * LOG_FILE_BYTES_MIN, I64_MAX),
@@ -156,7 +156,7 @@ pub(crate) static KEYS: &[Key] = &[
         "50",
     )
     .topic("flush.ms")
-    .help("Longest time that records of an async topic stay unsynced."),
+    .help("Longest time that records of an async topic stay unsynced, 50 at most."),
     node(
         "message.max.bytes",
         int(0, ENTRY_BYTES_MAX),
