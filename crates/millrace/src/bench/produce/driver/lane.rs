@@ -130,7 +130,6 @@ impl Lane {
     ) -> anyhow::Result<()> {
         self.socket.flush()?;
         self.next_time = None;
-        let unanswered = self.acks == 0;
         while self.socket.is_flushed() && self.in_flight.len() < self.limits.in_flight {
             let ready = if ending { 0 } else { self.ready(now) };
             if ready == 0 || counters.is_stopped() {
@@ -138,9 +137,10 @@ impl Lane {
             }
             self.request(now, start_ms, ready)?;
             self.socket.flush()?;
-            if unanswered {
-                return Ok(());
-            }
+        }
+        if self.acks == 0 && self.socket.is_flushed() {
+            // No answer will wake us: the next turn comes at once.
+            self.next_time = Some(now);
         }
         Ok(())
     }
