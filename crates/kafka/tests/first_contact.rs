@@ -275,3 +275,33 @@ async fn describe_cluster_tells_the_one_node() {
     }
     node.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_one_node_coordinates_groups_and_transactions() {
+    let node = TestNode::start().await;
+    let mut client = node.connect().await;
+    let port = i32::from(node.address.port());
+    for version in ApiKey::FindCoordinator.served() {
+        for (key_type, code) in [(0, 0), (1, 0), (2, 42)] {
+            let request = FindCoordinatorRequest {
+                key: "a".to_owned(),
+                key_type,
+                coordinator_keys: vec!["a".to_owned(), "b".to_owned()],
+            };
+            let response = client.call(version, &request).await;
+            let (node_id, expected_port) = if code == 0 { (NODE_ID, port) } else { (-1, -1) };
+            if version >= 4 {
+                let keys: Vec<_> = response.coordinators.iter().map(|of| &of.key).collect();
+                assert_eq!(keys, ["a", "b"]);
+                for found in response.coordinators {
+                    assert_eq!(found.error_code, ErrorCode(code));
+                    assert_eq!((found.node_id, found.port), (node_id, expected_port));
+                }
+            } else if version >= 1 || key_type == 0 {
+                assert_eq!(response.error_code, ErrorCode(code));
+                assert_eq!((response.node_id, response.port), (node_id, expected_port));
+            }
+        }
+    }
+    node.stop().await;
+}

@@ -10,6 +10,7 @@ mod delete_topics;
 mod describe_cluster;
 mod describe_configs;
 mod fetch;
+mod find_coordinator;
 mod init_producer_id;
 mod join;
 mod leader_epoch;
@@ -109,6 +110,7 @@ async fn dispatch(call: Call, request: Request, bytes: usize) -> Result<Outcome,
         Request::Fetch(request) => fetch::run(call, request).await,
         Request::ListOffsets(request) => call.answer(&list_offsets::run(&call, request).await),
         Request::Metadata(request) => call.answer(&metadata::run(&call, request).await),
+        Request::FindCoordinator(request) => call.answer(&find_coordinator::run(&call, request)),
         Request::ApiVersions(request) => call.answer(&api_versions::run(&call, &request)),
         Request::CreateTopics(request) => call.answer(&create_topics::run(&call, request).await),
         Request::DeleteTopics(request) => call.answer(&delete_topics::run(&call, request).await),
