@@ -15,6 +15,7 @@ use crate::checkpoint::{CheckpointHeader, CheckpointWriter, Row};
 use crate::commit_log::{CommitLog, Progress, error_chain};
 use crate::error::Error;
 use crate::file::{LogFile, Provisioner};
+use crate::mutant::{self, Mutant};
 use crate::segment::{self, SealStep, Sealer, Segment, SegmentInfo, dead_ranges};
 
 /// Something to do.
@@ -168,20 +169,30 @@ impl Background {
     /// What the next step is about, for those who count.
     #[must_use]
     pub fn phase(&self) -> &'static str {
-        if self.wants_spare(self.clock.monotonic()) {
-            "spare"
-        } else if self.sealer.is_some() {
-            "seal"
-        } else {
-            match self.queue.jobs.lock().front() {
-                Some(Job::Seal { .. }) => "seal",
-                Some(Job::Remove(_) | Job::RemoveFooter(_)) => "remove",
-                Some(Job::Recycle(_)) => "recycle",
-                Some(Job::Punch { .. }) => "punch",
-                Some(_) => "checkpoint",
-                None => "idle",
-            }
+        let now = self.clock.monotonic();
+        if self.wants_spare(now) {
+            return "spare";
         }
+        if self.sealer.is_some() {
+            return "seal";
+        }
+        if self.checkpoint_bytes_waiting() >= types::limits::JOB_STEP_BYTES {
+            return "checkpoint";
+        }
+        let jobs = self.queue.jobs.lock();
+        let held = self.held.front().filter(|_| now >= self.retry_held);
+        match held.or_else(|| jobs.front()) {
+            Some(Job::Seal { .. }) => "seal",
+            Some(Job::Remove(_) | Job::RemoveFooter(_)) => "remove",
+            Some(Job::Recycle(_)) => "recycle",
+            Some(Job::Punch { .. }) => "punch",
+            Some(_) => "checkpoint",
+            None => "idle",
+        }
+    }
+
+    fn checkpoint_bytes_waiting(&self) -> usize {
+        self.checkpoint.as_ref().map_or(0, CheckpointWriter::waiting_bytes)
     }
 
     /// Does one thing.
@@ -195,8 +206,7 @@ impl Background {
             self.seal(sealer);
             return Progress::Worked;
         }
-        let waiting = self.checkpoint.as_ref().map_or(0, CheckpointWriter::waiting_bytes);
-        if waiting >= types::limits::JOB_STEP_BYTES {
+        if self.checkpoint_bytes_waiting() >= types::limits::JOB_STEP_BYTES {
             self.write_checkpoint();
             return Progress::Worked;
         }
@@ -333,7 +343,7 @@ impl Background {
     }
 
     fn recycle(&mut self, file: Arc<LogFile>, now: Duration) {
-        match Arc::try_unwrap(file) {
+        match unread(file) {
             Ok(file) if self.log.spare_count() < SPARES_WANTED + 1 => {
                 match self.provisioner.recycle(file) {
                     Ok(spare) => self.log.add_spare(spare),
@@ -355,6 +365,14 @@ impl Background {
         self.held.push_back(job);
         self.retry_held = now + RETRY;
     }
+}
+
+/// The file, if nobody reads it any more (I5).
+fn unread(file: Arc<LogFile>) -> Result<LogFile, Arc<LogFile>> {
+    if mutant::is(Mutant::ReuseUnderReader) {
+        return Ok(file.another());
+    }
+    Arc::try_unwrap(file)
 }
 
 /// Gives back the blocks of a segment that hold nothing but records below their log start.

@@ -12,6 +12,7 @@ use crate::entry::Entry;
 use crate::error::Error;
 use crate::file::{HEADER_BYTES, LogFile, Spare, Writer, WriterStep};
 use crate::frame::Frame;
+use crate::mutant::{self, Mutant};
 
 const IDLE_PROOF: Duration = Duration::from_millis(IDLE_PROOF_MS);
 
@@ -386,7 +387,7 @@ impl WriterMachine {
         let spare = {
             let mut state = self.log.state.lock();
             state.room = 0;
-            if state.written != state.synced {
+            if state.written != state.synced && !mutant::is(Mutant::RollUnsynced) {
                 let now = self.log.clock.monotonic();
                 state.dues.iter_mut().for_each(|(_, due)| *due = now);
                 self.log.syncer_work.notify_one();
@@ -441,13 +442,16 @@ impl SyncerMachine {
             }
         };
         if let Err(error) = file.file.sync_data() {
+            if error.is_no_space() && mutant::is(Mutant::RetryFullSync) {
+                return Progress::Idle(None);
+            }
             self.log.poison(&error_chain(&Error::from(error)));
             return Progress::Idle(None);
         }
         let mut state = self.log.state.lock();
         state.synced = target;
         while state.dues.pop_front_if(|(number, _)| *number <= target).is_some() {}
-        if state.written == target && state.needs_proof {
+        if state.written == target && state.needs_proof && !mutant::is(Mutant::NoIdleFrame) {
             let rest = if state.closing { Duration::ZERO } else { IDLE_PROOF };
             state.proof_due = Some(self.log.clock.monotonic() + rest);
         }

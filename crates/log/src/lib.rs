@@ -26,6 +26,7 @@ mod error;
 pub mod file;
 pub mod frame;
 pub mod index;
+pub mod mutant;
 pub mod read;
 pub mod recovery;
 pub mod segment;

@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use disk::{Op, When};
-
-/// A place where the power went.
-pub type Point = (&'static str, Op, When);
+use crate::probe::Point;
 
 /// What a run did.
 #[derive(Clone, Debug, Default)]
@@ -14,10 +11,10 @@ pub struct Summary {
     pub seeds: u64,
     /// Things done, one after the other.
     pub ticks: u64,
-    /// Power cuts by place.
-    pub cuts: BTreeMap<Point, u64>,
-    /// Power cuts in all.
-    pub cut_count: u64,
+    /// Power cuts that ended a life.
+    pub cuts: u64,
+    /// Power cuts at a chosen operation, of which a copy was judged.
+    pub points: BTreeMap<Point, u64>,
     /// Starts of a node, finished ones.
     pub starts: u64,
     /// Stops in order.
@@ -47,10 +44,10 @@ impl Summary {
     pub fn add(&mut self, other: &Self) {
         self.seeds += other.seeds;
         self.ticks += other.ticks;
-        for (point, count) in &other.cuts {
-            *self.cuts.entry(*point).or_default() += count;
+        self.cuts += other.cuts;
+        for (point, count) in &other.points {
+            *self.points.entry(*point).or_default() += count;
         }
-        self.cut_count += other.cut_count;
         self.starts += other.starts;
         self.clean_stops += other.clean_stops;
         self.kills += other.kills;
@@ -65,16 +62,51 @@ impl Summary {
     }
 }
 
+/// What is known of one path through the engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PathCuts {
+    /// Distinct places where the power went.
+    pub points: u64,
+    /// Cuts.
+    pub cuts: u64,
+}
+
+impl Summary {
+    /// The cuts at chosen operations by path.
+    #[must_use]
+    pub fn paths(&self) -> BTreeMap<&'static str, PathCuts> {
+        let mut paths: BTreeMap<_, PathCuts> = BTreeMap::new();
+        for (point, count) in &self.points {
+            let path = paths.entry(point.path).or_default();
+            path.points += 1;
+            path.cuts += count;
+        }
+        paths
+    }
+
+    /// A table of paths, points and cuts.
+    #[must_use]
+    pub fn table(&self) -> String {
+        let mut table = String::new();
+        for (path, PathCuts { points, cuts }) in self.paths() {
+            table.push_str(&format!("{path}: {points} points, {cuts} cuts\n"));
+        }
+        table
+    }
+}
+
 impl std::fmt::Display for Summary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "seeds {} ticks {} cuts {} at {} points, starts {} (clean {} killed {} poisoned {} full {}), \
-             sent {} confirmed {}, reads {} (held {})",
+            "seeds {}, steps {}, power cuts {} and {} at {} chosen points, starts {} \
+             (clean stops {}, kills {}, log stopped {}, disk full {}), batches sent {} confirmed \
+             or seen {}, reads {} (held {}), segments {}",
             self.seeds,
             self.ticks,
-            self.cut_count,
-            self.cuts.len(),
+            self.cuts,
+            self.points.values().sum::<u64>(),
+            self.points.len(),
             self.starts,
             self.clean_stops,
             self.kills,
@@ -84,6 +116,7 @@ impl std::fmt::Display for Summary {
             self.confirmed,
             self.reads,
             self.held_reads,
+            self.sealed,
         )
     }
 }

@@ -3,13 +3,14 @@
 mod cuts;
 mod life;
 mod readers;
+mod verify;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use broker::owner::Proposal;
 use broker::Machines;
-use disk::SimDisk;
+use disk::{Fault, SimDisk};
 use log::Progress;
 use types::{Clock, ManualClock, Random, SeededRandom};
 
@@ -41,6 +42,8 @@ pub struct World {
     pub(crate) allowed: Allowed,
     /// Faults are planned: reads may fail.
     pub(crate) faulty: bool,
+    /// What the disk lies about, in every life.
+    pub lies: Vec<Fault>,
     /// Takes copies as cuts at chosen operations would leave the disk.
     pub probe: Option<Probe>,
     /// What was done.
@@ -68,6 +71,7 @@ impl World {
             held: Vec::new(),
             allowed: Allowed::default(),
             faulty: false,
+            lies: Vec::new(),
             probe: None,
             summary: Summary { seeds: 1, ..Summary::default() },
         }
@@ -79,6 +83,13 @@ impl World {
     pub fn probed(mut self, most: u64) -> Self {
         let seed = self.random.next_u64();
         self.probe = Some(Probe::new(&self.disk, seed, most));
+        self
+    }
+
+    /// The same world on a disk that says that it did what it did not do.
+    #[must_use]
+    pub fn lying(mut self, lie: Fault) -> Self {
+        self.lies.push(lie);
         self
     }
 

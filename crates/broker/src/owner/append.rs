@@ -1,6 +1,7 @@
 //! Deciding appends: offset, duplicate, time.
 
 use log::Payload;
+use log::mutant::{self, Mutant};
 use record::TimestampType;
 use types::limits::{OWNER_DECIDE_MAX, SPARES_RESERVED};
 use types::LogIndex;
@@ -99,7 +100,10 @@ impl Owner {
             let log_append_time_ms = stamps_records.then_some(append_time_ms);
             let result = Appended { base_offset, log_append_time_ms, log_start };
             // Never before the original: what is applied is synced.
-            let index = index.unwrap_or(applied_index);
+            let index = match index {
+                Some(index) if !mutant::is(Mutant::EarlyDuplicate) => index,
+                _ => applied_index,
+            };
             return Ok(Decided { result, index, synced: true });
         }
         let base_offset = state.next_offset;

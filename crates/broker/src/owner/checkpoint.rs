@@ -4,6 +4,7 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use log::background::Job;
+use log::mutant::{self, Mutant};
 use log::checkpoint::{CheckpointHeader, ReplayPosition, Row, RowKey, ShardStart, kind};
 use types::limits::{CHECKPOINT_PAUSE_MS, CHECKPOINT_ROWS_MAX, CHECKPOINT_SLICES_WAITING_MAX};
 use types::{FileSequence, FrameNumber, LogIndex, PartitionId, SegmentId, ShardId, TopicId};
@@ -212,7 +213,11 @@ impl Owner {
 
     /// Nothing is freed; the next try comes after the usual pause.
     pub(super) fn checkpoint_failed(&mut self) {
-        self.checkpoint.running = None;
+        let failed = self.checkpoint.running.take();
+        if let Some((kept, _)) = failed.filter(|_| mutant::is(Mutant::FreeAfterFailure)) {
+            self.checkpoint.kept.push(kept);
+            self.release();
+        }
         self.checkpoint.last_end = self.clock.monotonic();
         self.upkeep.retry_checkpoint();
     }
@@ -276,7 +281,10 @@ fn partition_row(state: &PartitionState) -> PartitionRow {
         topic: shared.topic,
         number: shared.number,
         log_start: shared.log_start(),
-        end: shared.end(),
+        end: match mutant::is(Mutant::CheckpointAhead) {
+            true => state.next_offset,
+            false => shared.end(),
+        },
         damaged: shared.is_damaged(),
         epochs: shared.epochs.read().encode(),
         producers: state.producers.encode(),

@@ -37,6 +37,11 @@ impl Owner {
         self.on_synced.push(index, Then::Tell(Box::new(tell)));
     }
 
+    /// The segments of the node, for those who verify them.
+    pub fn segments(&self) -> impl Iterator<Item = &Arc<log::segment::Segment>> {
+        self.applied.storage.segments.values().map(|state| &state.segment)
+    }
+
     /// The log that this owner writes to.
     #[must_use]
     pub const fn log(&self) -> &Arc<log::CommitLog> {

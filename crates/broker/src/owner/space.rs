@@ -206,7 +206,7 @@ impl Owner {
     }
 
     /// Frees what no kept checkpoint needs.
-    fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         let (jobs, punch) = self.applied.freed.release(self.checkpoint.kept());
         jobs.into_iter().for_each(|job| self.jobs.push(job));
         for id in punch {

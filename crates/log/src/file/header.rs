@@ -7,6 +7,7 @@ use types::limits::BLOCK_BYTES;
 use types::{FileEpoch, FileSequence, FrameNumber};
 
 use crate::error::{Corruption, Error};
+use crate::mutant::{self, Mutant};
 
 /// "MLRL" in the order of the bytes.
 pub const MAGIC: u32 = u32::from_le_bytes(*b"MLRL");
@@ -154,7 +155,11 @@ impl FileHeader {
         for copy in 0..2 {
             let got = file.read_at(&mut block, copy * BLOCK_BYTES)?;
             let Some(header) = block.get(..got).and_then(Self::parse) else { continue };
-            if best.is_none_or(|b| header.generation > b.generation) {
+            let later = |b: Self| match mutant::is(Mutant::OldHeader) {
+                true => header.generation < b.generation,
+                false => header.generation > b.generation,
+            };
+            if best.is_none_or(later) {
                 best = Some(header);
             }
         }

@@ -21,3 +21,11 @@ pub struct LogFile {
     /// The open file.
     pub file: Arc<dyn File>,
 }
+
+impl LogFile {
+    /// Another handle of the same life of the file, which nobody else counts.
+    pub(crate) fn another(&self) -> Self {
+        let (path, file) = (self.path.clone(), Arc::clone(&self.file));
+        Self { path, file, ..*self }
+    }
+}

@@ -1,5 +1,6 @@
 //! Putting what is not proven synced into a new file.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use types::{FrameNumber, Random};
@@ -14,6 +15,7 @@ use crate::file::{
     FileHeader, FileState, HEADER_BYTES, LogFile, Predecessor, Provisioner, Spare, Writer,
 };
 use crate::frame::{FrameBuilder, FrameHeader};
+use crate::mutant::{self, Mutant};
 
 /// The log after recovery: a new file that is live, synced, and takes the next frame.
 #[derive(Debug)]
@@ -42,6 +44,13 @@ pub fn rewrite(
     state: &mut dyn Replay,
 ) -> Result<Continuation, Error> {
     let old = files.last().map(|chained| &chained.file);
+    if let (Some(old), true) = (old, mutant::is(Mutant::AppendBehindCut)) {
+        replay_copied(old, survey.proven_end..survey.end, state)?;
+        let (provisioner, old) = (Arc::clone(provisioner), Arc::clone(old));
+        let writer =
+            Writer::resume(provisioner, random, old, survey.end, survey.last.next());
+        return Ok(Continuation { writer, last: survey.last, needs_proof: false });
+    }
     let predecessor =
         old.map(|f| Predecessor { sequence: f.sequence, epoch: f.epoch, end: survey.proven_end });
     let header = FileHeader {
@@ -71,7 +80,7 @@ pub fn rewrite(
         position = copy_frames(&last.file, survey, &file)?;
     }
     header.store(file.file.as_ref())?;
-    replay_copied(&file, position, state)?;
+    replay_copied(&file, HEADER_BYTES..position, state)?;
     let writer =
         Writer::resume(Arc::clone(provisioner), random, file, position, survey.last.next());
     Ok(Continuation { writer, last: survey.last, needs_proof: position > HEADER_BYTES })
@@ -105,9 +114,13 @@ fn load(old: &LogFile, frame: &FrameHeader) -> Result<FrameBuilder, Error> {
     Ok(builder)
 }
 
-fn replay_copied(file: &Arc<LogFile>, end: u64, state: &mut dyn Replay) -> Result<(), Error> {
-    let mut position = HEADER_BYTES;
-    while position < end {
+fn replay_copied(
+    file: &Arc<LogFile>,
+    range: Range<u64>,
+    state: &mut dyn Replay,
+) -> Result<(), Error> {
+    let mut position = range.start;
+    while position < range.end {
         let FrameAt::Frame(frame) = read_header(file, position)? else { break };
         if let Some(corruption) = replay_frame(file, &frame, state)? {
             return Err(corruption.into());

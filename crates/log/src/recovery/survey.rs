@@ -8,6 +8,7 @@ use super::scan::{FrameAt, read_header, read_payload};
 use crate::error::{Corruption, Error};
 use crate::file::HEADER_BYTES;
 use crate::frame::FrameFault;
+use crate::mutant::{self, Mutant};
 
 /// A frame that was confirmed and cannot be read: everything after it is out of reach.
 #[derive(Clone, Debug)]
@@ -102,7 +103,9 @@ fn walk(
     let mut position = HEADER_BYTES;
     while chained.end.is_none_or(|end| position < end) {
         match read_header(&chained.file, position)? {
-            FrameAt::Frame(frame) if frame.number == expected => {
+            FrameAt::Frame(frame)
+                if frame.number == expected || mutant::is(Mutant::FormerLife) =>
+            {
                 let (number, synced, end) = (frame.number, frame.synced, frame.end());
                 frames.push(Seen { number, synced, position, end });
                 expected = number.next();

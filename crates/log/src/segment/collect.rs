@@ -12,6 +12,7 @@ use super::scan::{Outcome, Visitor};
 use crate::entry::Kind;
 use crate::error::{Corruption, Error};
 use crate::frame::{FrameFault, FrameHeader, PlacedHeader};
+use crate::mutant::{self, Mutant};
 
 /// Says which payloads nobody needs any more: those of records below the log start of both kept
 /// checkpoints. They are not checked and may read as zeros.
@@ -112,7 +113,8 @@ impl Visitor for Collector {
     }
 
     fn wants(&self, entry: &PlacedHeader) -> bool {
-        entry.header.kind != Kind::Records || !(self.is_dead)(entry)
+        let dead = (self.is_dead)(entry) && !mutant::is(Mutant::CheckPunched);
+        entry.header.kind != Kind::Records || !dead
     }
 
     fn payload(

@@ -14,6 +14,7 @@ use super::scan::{FrameScan, Outcome, Visitor};
 use crate::entry::Kind;
 use crate::error::{Corruption, Error};
 use crate::frame::{FrameFault, FrameHeader, PlacedHeader};
+use crate::mutant::{self, Mutant};
 
 /// Something in a segment that is not what was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -307,7 +308,8 @@ impl Visitor for Inspector {
     }
 
     fn wants(&self, entry: &PlacedHeader) -> bool {
-        entry.header.kind != Kind::Records || !(self.is_dead)(entry)
+        let dead = (self.is_dead)(entry) && !mutant::is(Mutant::CheckPunched);
+        entry.header.kind != Kind::Records || !dead
     }
 
     fn payload(

@@ -21,6 +21,9 @@ struct Arguments {
     /// Tells what happens.
     #[arg(long)]
     trace: bool,
+    /// Tells each place where the power went.
+    #[arg(long)]
+    points: bool,
     /// Goes on after a seed that fails.
     #[arg(long)]
     keep_going: bool,
@@ -58,6 +61,10 @@ fn main() -> anyhow::Result<()> {
             break;
         }
     }
+    for (point, count) in summary.points.iter().filter(|_| arguments.points) {
+        println!("{point:?} {count}");
+    }
+    print!("{}", summary.table());
     println!("{summary}");
     if !failed.is_empty() {
         bail!("seeds that failed: {failed:?}");

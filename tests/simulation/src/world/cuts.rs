@@ -16,7 +16,6 @@ impl World {
     pub(crate) fn judge_cuts(&mut self) -> Result<(), Failure> {
         let Some(probe) = &self.probe else { return Ok(()) };
         for cut in probe.take() {
-            self.summary.cut_count += 1;
             self.judge_cut(&cut).map_err(|Failure(text)| {
                 Failure(format!("after a cut at {:?}: {text}", cut.point))
             })?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use broker::owner::Proposal;
-use disk::{Disk, Fault, FaultKind, Op, Operation, Phase, RecordingDisk, When};
+use disk::{Disk, Fault, FaultDisk, FaultKind, Op, Operation, Phase, RecordingDisk, When};
 use tokio::sync::oneshot;
 use types::{Clock, Random, SeededRandom};
 
@@ -42,6 +42,9 @@ impl World {
         self.summary.confirmed = self.model.confirmed;
         self.summary.sent = self.model.submissions.len() as u64;
         self.summary.trace = self.disk.trace_hash();
+        if let Some(probe) = &self.probe {
+            self.summary.points = probe.counts();
+        }
         Ok(self)
     }
 
@@ -49,7 +52,8 @@ impl World {
     fn finish(&mut self) -> Result<(), Failure> {
         self.quiesce()?;
         self.stop_in_order()?;
-        self.quiesce()
+        self.quiesce()?;
+        self.verify_segments()
     }
 
     fn live(&mut self) -> Result<(), Failure> {
@@ -146,18 +150,11 @@ impl World {
     fn power_cut(&mut self) -> Result<(), Failure> {
         tracing::info!(cut = ?self.disk.last_cut(), "power cut");
         self.look()?;
-        self.note_cut();
+        self.summary.cuts += 1;
         self.drop_node();
         self.disk.crash();
         self.model.next_life(true);
         self.start()
-    }
-
-    fn note_cut(&mut self) {
-        self.summary.cut_count += 1;
-        if let Some(cut) = self.disk.last_cut() {
-            *self.summary.cuts.entry((cut.label, cut.op, cut.when)).or_default() += 1;
-        }
     }
 
     /// Ends the process, power on, and starts another one.
@@ -243,7 +240,7 @@ impl World {
             let opened = broker::open(&self.setup.node, self.watched_disk(), clock, random);
             if self.disk.is_off() {
                 power_cut = true;
-                self.note_cut();
+                self.summary.cuts += 1;
             }
             self.judge_cuts()?;
             tracing::info!(power_cut, ok = opened.is_ok(), "a start");
@@ -269,6 +266,11 @@ impl World {
             return probe.watch();
         }
         let disk = Arc::new(self.disk.clone());
+        if !self.lies.is_empty() {
+            let liar = FaultDisk::new(disk);
+            self.lies.iter().for_each(|lie| liar.inject(lie.clone()));
+            return Arc::new(liar);
+        }
         if !tracing::enabled!(tracing::Level::TRACE) {
             return disk;
         }

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use broker::Partition;
-use log::read::{Mode, Plan};
+use bytes::Bytes;
+use log::read::{Mode, Outcome, Plan};
 use types::{Offset, Random};
 
 use super::World;
+use crate::ensure;
 use crate::failure::Failure;
 use crate::seen::{SeenBatch, chain, parse, read_once};
 use crate::setup::pick;
@@ -17,10 +19,26 @@ pub(crate) struct Held {
     partition: Arc<Partition>,
     from: Offset,
     plan: Plan,
+    /// What stood there when it was planned.
+    bytes: Bytes,
 }
 
 /// Readers that may hold a plan at once.
 const HELD_MAX: usize = 8;
+
+impl Held {
+    /// Whoever holds a plan reads what was there, or zeros where it was trimmed and punched out; never
+    /// something else.
+    fn check_same(&self, now: &Bytes) -> Result<(), Failure> {
+        let same = |(now, before): (&u8, &u8)| now == before || *now == 0;
+        let (partition, from) = (self.partition.id, self.from);
+        ensure!(
+            now.iter().zip(&self.bytes).all(same),
+            "bytes were reused under a reader of {from} in partition {partition}"
+        );
+        Ok(())
+    }
+}
 
 impl World {
     pub(super) fn step_reader(&mut self) -> Result<(), Failure> {
@@ -33,8 +51,11 @@ impl World {
         let Some(node) = &self.node else { return Ok(()) };
         self.label("reader");
         if self.held.len() < HELD_MAX && self.random.chance(1, 3) {
-            if let Ok(Some(plan)) = partition.plan(from, max_bytes, true) {
-                self.held.push(Held { partition, from, plan });
+            if let Ok(Some(plan)) = partition.plan(from, max_bytes, true)
+                && let Ok(outcome) = node.reader.carry_out(&plan, Mode::Blocking)
+            {
+                let bytes = outcome.into_batches().concat();
+                self.held.push(Held { partition, from, plan, bytes });
             }
             return Ok(());
         }
@@ -65,6 +86,9 @@ impl World {
         self.label("reader");
         self.summary.held_reads += 1;
         let result = node.reader.carry_out(&held.plan, Mode::Blocking);
+        if let Ok(Outcome::Batches(batches)) = &result {
+            held.check_same(&batches.concat())?;
+        }
         if held.partition.check_readable(held.from).is_err() {
             return Ok(());
         }
