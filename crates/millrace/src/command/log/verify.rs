@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use broker::metadata::NodeRow;
 use broker::partition_log_start;
 use clap::Args;
 use disk::{Disk, RealDisk};
@@ -39,7 +40,13 @@ struct Report {
     damages: Vec<String>,
 }
 
-type LogStarts = BTreeMap<PartitionId, Offset>;
+/// What may be punched out: records that the older of the kept checkpoints calls dead.
+#[derive(Clone, Debug, Default)]
+struct Dead {
+    log_starts: BTreeMap<PartitionId, Offset>,
+    /// Partitions with a smaller number and no log start were deleted; the others came later.
+    next_partition: PartitionId,
+}
 
 /// Runs `millrace log verify`. It takes the directory's lock: no broker may be running on it.
 pub(crate) fn run(args: &VerifyArgs) -> Outcome {
@@ -95,10 +102,9 @@ fn verify(dir: &DataDir) -> anyhow::Result<Report> {
     let checkpoint = &loaded.checkpoint;
     let before = Checkpoint::load_before(disk, &dir.root, checkpoint.number())?;
     report.checkpoints_count = 1 + u64::from(before.is_some());
-    // Dead runs may be punched out; dead is what both checkpoints call dead.
-    let log_starts = log_starts(before.as_ref().unwrap_or(checkpoint))?;
+    let dead = Dead::by(before.as_ref().unwrap_or(checkpoint))?;
     for info in segments(checkpoint)? {
-        verify_segment(dir, info, &log_starts, &mut report);
+        verify_segment(dir, info, &dead, &mut report);
     }
     let found = FoundFiles::read(disk, &dir.log(), dir.id)?;
     let first = (
@@ -111,16 +117,32 @@ fn verify(dir: &DataDir) -> anyhow::Result<Report> {
     report
         .damages
         .extend(survey.damage.iter().map(|d| d.corruption.to_string()));
-    verify_files(&files, &survey, &log_starts, &mut report)?;
+    verify_files(&files, &survey, &dead, &mut report)?;
     Ok(report)
 }
 
-fn log_starts(checkpoint: &Checkpoint) -> anyhow::Result<LogStarts> {
-    let mut starts = LogStarts::new();
-    for row in checkpoint.rows() {
-        starts.extend(partition_log_start(&row?));
+impl Dead {
+    fn by(checkpoint: &Checkpoint) -> anyhow::Result<Self> {
+        let mut dead = Self::default();
+        for row in checkpoint.rows() {
+            let row = row?;
+            dead.log_starts.extend(partition_log_start(&row));
+            if row.kind == kind::NODE {
+                let node = NodeRow::decode(&row.value).context("the node's row is damaged")?;
+                dead.next_partition = PartitionId(node.next_partition);
+            }
+        }
+        Ok(dead)
     }
-    Ok(starts)
+
+    fn holds(&self, entry: &PlacedHeader) -> bool {
+        let header = &entry.header;
+        let is_dead = match self.log_starts.get(&header.partition) {
+            Some(start) => header.end_offset() <= *start,
+            None => header.partition < self.next_partition,
+        };
+        header.kind == Kind::Records && is_dead
+    }
 }
 
 fn segments(checkpoint: &Checkpoint) -> anyhow::Result<Vec<SegmentInfo>> {
@@ -134,19 +156,10 @@ fn segments(checkpoint: &Checkpoint) -> anyhow::Result<Vec<SegmentInfo>> {
     Ok(infos)
 }
 
-fn is_dead(starts: &LogStarts, entry: &PlacedHeader) -> bool {
-    let header = &entry.header;
-    let start = starts
-        .get(&header.partition)
-        .copied()
-        .unwrap_or(Offset(i64::MAX));
-    header.kind == Kind::Records && header.end_offset() <= start
-}
-
-fn verify_segment(dir: &DataDir, info: SegmentInfo, starts: &LogStarts, report: &mut Report) {
+fn verify_segment(dir: &DataDir, info: SegmentInfo, dead: &Dead, report: &mut Report) {
     report.segments_count += 1;
     let id = info.id;
-    match try_verify_segment(dir, info, starts) {
+    match try_verify_segment(dir, info, dead.clone()) {
         Ok((frames, entries, damages)) => {
             report.frames_count += frames;
             report.entries_count += entries;
@@ -159,11 +172,10 @@ fn verify_segment(dir: &DataDir, info: SegmentInfo, starts: &LogStarts, report: 
 fn try_verify_segment(
     dir: &DataDir,
     info: SegmentInfo,
-    starts: &LogStarts,
+    dead: Dead,
 ) -> anyhow::Result<(u64, u64, Vec<String>)> {
     let segment = Segment::open(Arc::clone(&dir.disk), &dir.root, info)?;
-    let starts = starts.clone();
-    let mut verifier = Verifier::new(&segment, Box::new(move |entry| is_dead(&starts, entry)));
+    let mut verifier = Verifier::new(&segment, Box::new(move |entry| dead.holds(entry)));
     loop {
         if let VerifyStep::Done(done) = verifier.step()? {
             let damages = done
@@ -184,7 +196,7 @@ fn try_verify_segment(
 fn verify_files(
     files: &[ChainedFile],
     survey: &Survey,
-    starts: &LogStarts,
+    dead: &Dead,
     report: &mut Report,
 ) -> anyhow::Result<()> {
     let last = files.len().saturating_sub(1);
@@ -201,7 +213,7 @@ fn verify_files(
                 break;
             };
             report.frames_count += 1;
-            for entry in frame.entries.iter().filter(|entry| !is_dead(starts, entry)) {
+            for entry in frame.entries.iter().filter(|entry| !dead.holds(entry)) {
                 report.entries_count += 1;
                 if recovery::read_payload(&chained.file, entry)?.is_none() {
                     report.damages.push(bad_payload(&chained.file.path, entry));
