@@ -23,6 +23,9 @@ pub(crate) struct Options {
     /// The steps to run, all by default
     #[arg(long, value_delimiter = ',')]
     step: Vec<String>,
+    /// Seeds of the power-cut simulation
+    #[arg(long, default_value_t = 10_000)]
+    seeds: u32,
     /// Records per topic of the tests with real clients
     #[arg(long, default_value_t = 100_000)]
     records: u64,
@@ -94,7 +97,8 @@ fn chosen(options: &Options) -> Result<Vec<Step>> {
 }
 
 fn steps(options: &Options) -> Result<Vec<Step>> {
-    let mut steps = Vec::new();
+    let seeds = options.seeds;
+    let mut steps = vec![Step::new("simulation", move || simulation(seeds))];
     for part in [Part::Contents, Part::Bounce] {
         let full = interop::Options::of(part, options.records, RESTARTS, options.kills);
         let full = interop::Options {
@@ -113,6 +117,26 @@ fn steps(options: &Options) -> Result<Vec<Step>> {
         }));
     }
     Ok(steps)
+}
+
+/// Power cuts at any point, by seed; `test` runs the first 300.
+fn simulation(seeds: u32) -> Result<()> {
+    let run = [
+        "cargo",
+        "run",
+        "--release",
+        "--locked",
+        "--quiet",
+        "-p",
+        "simulation",
+        "--bin",
+        "simulate",
+    ];
+    let mut simulate = command(run);
+    simulate
+        .args(["--", "--seeds", &format!("0..{seeds}")])
+        .current_dir(paths::root());
+    show(&mut simulate, LIMIT)
 }
 
 fn fuzz_targets() -> Result<Vec<String>> {
