@@ -6,8 +6,10 @@
 //! confirmed and readers saw must be there after every restart, and nothing that was deleted.
 
 pub mod batch;
+pub mod calm;
 pub mod client;
 mod failure;
+pub mod files;
 pub mod model;
 pub mod probe;
 pub mod producer;

@@ -1,10 +1,16 @@
 //! Faults put into the engine on purpose: the seeds that the engine passes see each of them.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
 use disk::{Fault, FaultKind, Op};
+use log::file::FileHeader;
 use log::mutant::{self, Mutant};
+use log::read::Mode;
 use simulation::World;
+use simulation::calm::Calm;
+use simulation::files::{LogFiles, frames, live_file};
+use types::Offset;
 
 /// Seeds that `seeds.rs` goes through with the engine as it is.
 const SEEDS: u64 = 300;
@@ -68,9 +74,96 @@ fn a_duplicate_that_is_answered_early_is_seen() {
     assert_seen(Mutant::EarlyDuplicate);
 }
 
+/// A reader holds its plan while everything in the file dies, checkpoints pass, and the file is
+/// written again. Gives whether the reader got other bytes.
+fn reuse_under_a_reader(mutant: Option<Mutant>) -> bool {
+    mutant::set(mutant);
+    let mut calm = Calm::new().unwrap();
+    let partition = calm.create("topic", 1).unwrap()[0];
+    calm.append(partition, 4_000).unwrap();
+    let reader = calm.partition(partition).unwrap();
+    let plan = reader.plan(Offset(0), 10_000, true).unwrap().unwrap();
+    let read = |calm: &Calm| {
+        let outcome = calm.node.reader.carry_out(&plan, Mode::Blocking).unwrap();
+        outcome.into_batches().concat()
+    };
+    let before = read(&calm);
+    for _ in 0..60 {
+        calm.trim_all(partition).unwrap();
+        calm.append(partition, 16_000).unwrap();
+        calm.trim_all(partition).unwrap();
+        calm.rest(Duration::from_millis(1_100));
+        calm.checkpoint();
+    }
+    let after = read(&calm);
+    mutant::set(None);
+    before != after
+}
+
 #[test]
 fn reuse_under_a_reader_is_seen() {
-    assert_seen(Mutant::ReuseUnderReader);
+    assert!(!reuse_under_a_reader(None), "files are reused only after the last reader");
+    assert!(reuse_under_a_reader(Some(Mutant::ReuseUnderReader)), "no reader sees it");
+}
+
+/// The last confirmed frame is damaged after a rest. Gives whether that is said.
+fn damage_of_the_last_frame_is_said(mutant: Option<Mutant>) -> bool {
+    mutant::set(mutant);
+    let mut calm = Calm::new().unwrap();
+    let partition = calm.create("topic", 1).unwrap()[0];
+    calm.append(partition, 1_000).unwrap();
+    calm.rest(Duration::from_secs(1));
+    let file = live_file(&calm.disk).unwrap();
+    let frame = frames(&calm.disk, &file).unwrap().records().pop().unwrap();
+    calm.restart(|disk| assert!(disk.corrupt(&file, frame.position + 40, 1))).unwrap();
+    mutant::set(None);
+    calm.node.log.poisoned().is_some()
+}
+
+#[test]
+fn a_missing_idle_frame_is_seen() {
+    assert!(damage_of_the_last_frame_is_said(None), "a confirmed frame is never cut away");
+    assert!(!damage_of_the_last_frame_is_said(Some(Mutant::NoIdleFrame)), "nothing needs it");
+}
+
+/// The power goes between the two copies that mark a file as a spare. Gives whether it is one.
+fn half_marked_file_is_a_spare(mutant: Option<Mutant>) -> bool {
+    mutant::set(mutant);
+    let mut calm = Calm::new().unwrap();
+    let partition = calm.create("topic", 1).unwrap()[0];
+    let _label = calm.disk.label("calm");
+    let marked = (0..60).find_map(|_| {
+        calm.append(partition, 16_000).unwrap();
+        calm.trim_all(partition).unwrap();
+        calm.rest(Duration::from_millis(1_100));
+        // The next header that is written over a live one is a mark.
+        let live = LogFiles::of(&calm.disk).unwrap().live;
+        calm.disk.record_operations(true);
+        calm.checkpoint();
+        let operations = calm.disk.operations();
+        let first = operations.iter().find(|o| {
+            o.op == Op::Write && o.position == 4_096 && live.iter().any(|file| **file == *o.path)
+        });
+        first.map(|operation| operation.path.to_path_buf())
+    });
+    let marked = marked.unwrap();
+    // As the disk was before the second copy: a live header of the file's last life.
+    let block = calm.disk.contents(&live_file(&calm.disk).unwrap()).unwrap();
+    let mut contents = calm.disk.contents(&marked).unwrap();
+    contents[4_096..8_192].copy_from_slice(&block[4_096..8_192]);
+    let mut old = FileHeader::parse(&contents[4_096..8_192]).unwrap();
+    old.generation = 1;
+    contents[4_096..8_192].copy_from_slice(&old.encode());
+    calm.disk.place(&marked, &contents);
+    let spare = LogFiles::of(&calm.disk).unwrap().spares.contains(&marked);
+    mutant::set(None);
+    spare
+}
+
+#[test]
+fn an_old_header_of_a_spare_that_is_accepted_is_seen() {
+    assert!(half_marked_file_is_a_spare(None), "of two headers the later one counts");
+    assert!(!half_marked_file_is_a_spare(Some(Mutant::OldHeader)), "nothing sees it");
 }
 
 #[test]

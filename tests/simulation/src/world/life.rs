@@ -71,6 +71,7 @@ impl World {
             self.disk.cut_at(number, when);
         }
         let full = self.random.chance(1, 5);
+        let failing = self.random.chance(1, 6);
         let ticks = 300 + self.random.below(2_500);
         for n in 0..ticks {
             if full && n == ticks / 4 {
@@ -79,6 +80,9 @@ impl World {
                 self.disk.set_capacity(self.disk.used_bytes() + room);
                 self.allowed.full = true;
                 self.probe.iter().for_each(|probe| probe.set_full(true));
+            }
+            if failing && n == ticks / 4 {
+                self.fail_checkpoints();
             }
             if full && n == ticks * 3 / 4 {
                 self.free_disk()?;
@@ -124,6 +128,14 @@ impl World {
         self.quiesce()?;
         self.allowed.full = self.faulty;
         Ok(())
+    }
+
+    /// Some checkpoints in a row cannot be written: nothing else is hurt, and nothing is freed.
+    fn fail_checkpoints(&mut self) {
+        let op = [Op::SyncData, Op::Write, Op::Rename][crate::setup::pick(&mut self.random, 3)];
+        let times = 2 + self.random.below(4);
+        tracing::info!(?op, times, "checkpoints fail");
+        self.disk.inject(Fault::new(op, FaultKind::Io).on("next.checkpoint").times(times));
     }
 
     fn plan_fault(&mut self) {
