@@ -90,7 +90,8 @@ fn reuse_under_a_reader(mutant: Option<Mutant>) -> bool {
     let before = read(&calm);
     for _ in 0..60 {
         calm.trim_all(partition).unwrap();
-        calm.append(partition, 16_000).unwrap();
+        // So large that a file ends before an append: all of it is dead then, and it is reused.
+        calm.append(partition, 20_000).unwrap();
         calm.trim_all(partition).unwrap();
         calm.rest(Duration::from_millis(1_100));
         calm.checkpoint();
@@ -131,14 +132,13 @@ fn half_marked_file_is_a_spare(mutant: Option<Mutant>) -> bool {
     mutant::set(mutant);
     let mut calm = Calm::new().unwrap();
     let partition = calm.create("topic", 1).unwrap()[0];
-    let _label = calm.disk.label("calm");
     let marked = (0..60).find_map(|_| {
-        calm.append(partition, 16_000).unwrap();
-        calm.trim_all(partition).unwrap();
-        calm.rest(Duration::from_millis(1_100));
         // The next header that is written over a live one is a mark.
         let live = LogFiles::of(&calm.disk).unwrap().live;
         calm.disk.record_operations(true);
+        calm.append(partition, 20_000).unwrap();
+        calm.trim_all(partition).unwrap();
+        calm.rest(Duration::from_millis(1_100));
         calm.checkpoint();
         let operations = calm.disk.operations();
         let first = operations.iter().find(|o| {
