@@ -11,4 +11,4 @@ mod server;
 pub mod wire;
 
 pub use config::{Advertised, BrokerSetting, KafkaConfig, SettingSource, SettingType};
-pub use server::Server;
+pub use server::{OpenCount, Server};

@@ -15,33 +15,41 @@ use tokio_util::task::TaskTracker;
 use types::limits::{ACCEPT_RETRY_MS, STOP_ANSWERS_MS};
 
 use super::connection::Connection;
+use super::open_count::{Counted, OpenCount};
 use crate::handlers::{Closed, Node, Session};
 
-/// Accepts until `shutdown`; each connection has a slot as long as it lives.
-pub(super) async fn run(
-    listener: TcpListener,
-    node: Arc<Node>,
-    slots: Arc<Semaphore>,
-    connections: TaskTracker,
-    shutdown: CancellationToken,
-) {
-    let accepting = async {
+/// What a listener needs to serve whom it accepts.
+pub(super) struct Accepting {
+    pub(super) node: Arc<Node>,
+    /// One for each connection that may be open.
+    pub(super) slots: Arc<Semaphore>,
+    pub(super) connections: TaskTracker,
+    pub(super) open: OpenCount,
+}
+
+impl Accepting {
+    /// Accepts until `shutdown`; each connection has a slot as long as it lives.
+    pub(super) async fn run(self, listener: TcpListener, shutdown: CancellationToken) {
+        tokio::select! {
+            () = self.accept_all(&listener) => {}
+            () = shutdown.cancelled() => {}
+        }
+    }
+
+    async fn accept_all(&self, listener: &TcpListener) {
         loop {
-            let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
+            let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else {
                 return;
             };
-            let (stream, peer) = accept(&listener).await;
-            match Session::new(Arc::clone(&node), &stream) {
+            let (stream, peer) = accept(listener).await;
+            match Session::new(Arc::clone(&self.node), &stream) {
                 Ok(session) => {
-                    connections.spawn(serve(stream, peer, session, slot));
+                    let held = (slot, self.open.count());
+                    self.connections.spawn(serve(stream, peer, session, held));
                 }
                 Err(error) => tracing::debug!(%peer, %error, "a connection was gone at once"),
             }
         }
-    };
-    tokio::select! {
-        () = accepting => {}
-        () = shutdown.cancelled() => {}
     }
 }
 
@@ -77,7 +85,12 @@ async fn pause() {
     tokio::time::sleep(Duration::from_millis(ACCEPT_RETRY_MS)).await;
 }
 
-async fn serve(stream: TcpStream, peer: SocketAddr, session: Session, slot: OwnedSemaphorePermit) {
+async fn serve(
+    stream: TcpStream,
+    peer: SocketAddr,
+    session: Session,
+    held: (OwnedSemaphorePermit, Counted),
+) {
     let mut connection = Connection::new(stream, session.clone());
     let end = until_closing(&mut connection, &session).await;
     let end = match end {
@@ -101,7 +114,7 @@ async fn serve(stream: TcpStream, peer: SocketAddr, session: Session, slot: Owne
         }
         Err(closed) => tracing::info!(%peer, reason = %closed, "connection closed"),
     }
-    drop(slot);
+    drop(held);
 }
 
 /// Polls a connection until it ends, or until the node closes.

@@ -14,6 +14,7 @@
 mod connection;
 mod frame_reader;
 mod listener;
+mod open_count;
 mod output;
 mod pipeline;
 
@@ -28,6 +29,10 @@ use tokio_util::task::TaskTracker;
 use crate::KafkaConfig;
 use crate::handlers::Node;
 
+use listener::Accepting;
+
+pub use open_count::OpenCount;
+
 pub(crate) use frame_reader::BadLength;
 pub(crate) use output::Answer;
 
@@ -35,6 +40,7 @@ pub(crate) use output::Answer;
 #[derive(Debug)]
 pub struct Server {
     node: Arc<Node>,
+    open: OpenCount,
 }
 
 impl Server {
@@ -43,7 +49,14 @@ impl Server {
     pub fn new(broker: Broker, config: KafkaConfig) -> Self {
         Self {
             node: Arc::new(Node::new(broker, config)),
+            open: OpenCount::default(),
         }
+    }
+
+    /// How many connections are open, now and later.
+    #[must_use]
+    pub fn open_count(&self) -> OpenCount {
+        self.open.clone()
     }
 
     /// Serves on bound listeners until `shutdown` is cancelled: then nothing more is accepted or
@@ -54,8 +67,13 @@ impl Server {
         let tasks = TaskTracker::new();
         for listener in listeners {
             let (node, slots) = (Arc::clone(&self.node), Arc::clone(&slots));
-            let (connections, shutdown) = (tasks.clone(), shutdown.clone());
-            tasks.spawn(listener::run(listener, node, slots, connections, shutdown));
+            let accepting = Accepting {
+                node,
+                slots,
+                connections: tasks.clone(),
+                open: self.open.clone(),
+            };
+            tasks.spawn(accepting.run(listener, shutdown.clone()));
         }
         shutdown.cancelled().await;
         self.node.close();

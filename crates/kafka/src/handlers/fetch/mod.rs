@@ -8,6 +8,7 @@ mod wait;
 
 use std::time::Duration;
 
+use record::Codec;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use types::limits::KAFKA_FETCH_STEP;
@@ -22,6 +23,8 @@ use crate::wire::{ErrorCode, encode_response};
 
 /// From this version on there are sessions.
 const SESSION_VERSION: i16 = 7;
+/// Below this version zstd is not known to clients.
+const ZSTD_VERSION: i16 = 10;
 /// From this version on topics are named by id.
 const ID_VERSION: i16 = 13;
 /// From this version on an answer tells where the leader listens.
@@ -203,9 +206,20 @@ fn resolve(call: &Call, asked: &FetchTopic) -> Vec<Asked> {
             ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
         )
     };
+    let topic = match topic.as_deref() {
+        None => Err(unknown),
+        // What producers pack with zstd in other topics is theirs to agree on with readers.
+        Some(topic)
+            if topic.settings.codec == Some(Codec::Zstd) && call.version() < ZSTD_VERSION =>
+        {
+            Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE)
+        }
+        Some(topic) => Ok(topic),
+    };
     let partitions = asked.partitions.iter();
-    let resolved = partitions.map(|partition| Asked::new(topic.as_deref(), unknown, partition));
-    resolved.collect()
+    partitions
+        .map(|partition| Asked::new(topic, partition))
+        .collect()
 }
 
 /// What a client asks for; a negative number asks for nothing.

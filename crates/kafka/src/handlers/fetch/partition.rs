@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use broker::{FetchError, Partition, Topic};
-use bytes::Bytes;
-use record::{BatchHeader, Codec};
 use types::{LeaderEpoch, Offset};
 
 use super::unsigned;
@@ -13,9 +11,6 @@ use crate::handlers::Call;
 use crate::handlers::leader_epoch::check_leader_epoch;
 use crate::wire::messages::{EpochEndOffset, FetchPartition, LeaderIdAndEpoch, PartitionData};
 use crate::wire::{ApiKey, ErrorCode, Records};
-
-/// Below this version zstd is not known to clients.
-const ZSTD_VERSION: i16 = 10;
 
 /// A partition that is asked for.
 #[derive(Debug)]
@@ -43,14 +38,11 @@ pub(super) struct Found {
 }
 
 impl Asked {
-    pub(super) fn new(topic: Option<&Topic>, unknown: ErrorCode, asked: &FetchPartition) -> Self {
-        let partition = match topic {
-            Some(topic) => topic
-                .partition(asked.partition)
-                .cloned()
-                .ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
-            None => Err(unknown),
-        };
+    pub(super) fn new(topic: Result<&Topic, ErrorCode>, asked: &FetchPartition) -> Self {
+        let partition = topic.and_then(|topic| {
+            let partition = topic.partition(asked.partition).cloned();
+            partition.ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)
+        });
         Self {
             number: asked.partition,
             partition,
@@ -121,11 +113,7 @@ impl Asked {
         if batches.is_empty() && self.from == partition.end() && partition.is_damaged() {
             return Err(ErrorCode::KAFKA_STORAGE_ERROR);
         }
-        let records = Records(batches.pieces);
-        if call.version() < ZSTD_VERSION {
-            return without_zstd(records).map(Read::Records);
-        }
-        Ok(Read::Records(records))
+        Ok(Read::Records(Records(batches.pieces)))
     }
 
     /// Where the client's log parts from ours, if it does (KIP-595).
@@ -189,25 +177,4 @@ impl Found {
             ..PartitionData::default()
         }
     }
-}
-
-/// The batches before the first one that an old client cannot unpack.
-fn without_zstd(records: Records) -> Result<Records, ErrorCode> {
-    let bytes = match records.0.as_slice() {
-        [] => return Ok(records),
-        [one] => one.clone(),
-        many => Bytes::from(many.concat()),
-    };
-    let mut known = 0;
-    while let Some(rest) = bytes.get(known..).filter(|rest| !rest.is_empty()) {
-        let header = BatchHeader::parse(rest).map_err(|_| ErrorCode::KAFKA_STORAGE_ERROR)?;
-        if header.attributes.codec() == Some(Codec::Zstd) {
-            break;
-        }
-        known += header.total_bytes();
-    }
-    if known == 0 {
-        return Err(ErrorCode::UNSUPPORTED_COMPRESSION_TYPE);
-    }
-    Ok(bytes.slice(..known.min(bytes.len())).into())
 }
