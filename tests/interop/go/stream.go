@@ -36,12 +36,16 @@ func (j *job) stream() {
 	file, err := os.Create(j.acks)
 	must(err)
 	acks := &confirmed{file: bufio.NewWriter(file)}
-	client := j.client(
+	options := []kgo.Opt{
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
-		kgo.MaxProduceRequestsInflightPerBroker(int(j.inFlight)),
 		kgo.MaxBufferedRecords(1_000_000),
 		kgo.ProducerBatchCompression(kgo.NoCompression()),
-	)
+	}
+	// With idempotence it may only be lowered.
+	if j.inFlight == 1 {
+		options = append(options, kgo.MaxProduceRequestsInflightPerBroker(1))
+	}
+	client := j.client(options...)
 	ended := make(chan struct{})
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
