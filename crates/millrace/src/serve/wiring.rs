@@ -46,6 +46,7 @@ pub(crate) struct Node {
     running: Running,
     shutdown: CancellationToken,
     kafka: JoinHandle<()>,
+    connections: kafka::OpenCount,
 }
 
 /// Takes the data directory. [`Failure::DataDir`] when it is in use or of a newer format.
@@ -94,8 +95,10 @@ impl Prepared {
         let running = Running::start(machines).context("cannot start the node's threads")?;
         let shutdown = CancellationToken::new();
         let server = kafka::Server::new(broker.clone(), kafka_settings::config(config, settings));
+        let connections = server.open_count();
         let kafka = tokio::spawn(server.run(kafka, shutdown.clone()));
         Ok(Node {
+            connections,
             broker,
             running,
             shutdown,
@@ -109,6 +112,7 @@ impl Node {
     pub(crate) fn status(&self) -> Arc<dyn StatusSource> {
         Arc::new(BrokerStatus {
             broker: self.broker.clone(),
+            connections: self.connections.clone(),
         })
     }
 
@@ -250,6 +254,7 @@ fn base64_url(id: [u8; 16]) -> String {
 
 struct BrokerStatus {
     broker: Broker,
+    connections: kafka::OpenCount,
 }
 
 impl StatusSource for BrokerStatus {
@@ -274,6 +279,7 @@ impl StatusSource for BrokerStatus {
             },
             topics_count: topics.len() as u64,
             partitions_count: topics.iter().map(|t| t.partitions.len() as u64).sum(),
+            connections_count: self.connections.get() as u64,
             tail_bytes: stats.tail_bytes,
             request_bytes: self.broker.admitted_bytes(),
             ..Status::default()
