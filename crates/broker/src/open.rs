@@ -10,7 +10,7 @@ use log::file::{Provisioner, Spare, Writer};
 use log::read::Reader;
 use log::recovery::{self, ChainedFile, Continuation, FoundFiles, Survey};
 use log::{CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine};
-use types::{Clock, FrameNumber, Random, SeededRandom};
+use types::{Clock, ErrorKind, FrameNumber, Random, SeededRandom};
 
 use crate::inbox::Inbox;
 use crate::owner::{Applied, Kept, KeptCheckpoint, Loading, Owner, OwnerConfig, OwnerParts};
@@ -249,12 +249,20 @@ fn recover(
         let writer = stuck_writer(&files, &survey, &provisioner, random)?;
         Continuation { writer, last: survey.last, needs_proof: false }
     } else {
-        let spare = match found.spares.pop() {
-            Some(spare) => spare,
-            None => provisioner.make()?,
-        };
-        let random = fork(random);
-        recovery::rewrite(&files, &survey, &provisioner, random, spare, &mut loading)?
+        dir.confirm()?;
+        match found.spares.pop().map_or_else(|| provisioner.make(), Ok) {
+            Ok(spare) => {
+                let random = fork(random);
+                recovery::rewrite(&files, &survey, &provisioner, random, spare, &mut loading)?
+            }
+            Err(error) if error.kind() == ErrorKind::Full => {
+                tracing::error!("the device is full: what is synced can be read, nothing is taken");
+                damage = Some("the device has no room for a log file at the start".to_owned());
+                let writer = stuck_writer(&files, &survey, &provisioner, random)?;
+                Continuation { writer, last: survey.proven, needs_proof: false }
+            }
+            Err(error) => return Err(error),
+        }
     };
     let clean = loading.clean;
     let mut state = loading.state;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use types::limits::{IDLE_PROOF_MS, SPARES_RESERVED};
+use types::limits::{IDLE_PROOF_MS, SPARES_FOR_RECOVERY, SPARES_RESERVED};
 use types::{Clock, FrameNumber};
 
 use crate::entry::Entry;
@@ -233,7 +233,8 @@ impl CommitLog {
     /// Waits for a sync or a spare. For the thread that drives the writer.
     pub fn wait_for_file(&self) {
         let mut state = self.state.lock();
-        if !state.closing && (state.written != state.synced || state.spares.is_empty()) {
+        let no_file = state.spares.len() <= SPARES_FOR_RECOVERY;
+        if !state.closing && (state.written != state.synced || no_file) {
             self.writer_work.wait_for(&mut state, IDLE_PROOF);
         }
     }
@@ -393,7 +394,11 @@ impl WriterMachine {
                 self.log.syncer_work.notify_one();
                 return Progress::NoFile;
             }
-            // What is queued is already decided: nothing is reserved from it.
+            // What is queued is already decided: nothing is reserved from it but what a recovery
+            // needs.
+            if state.spares.len() <= SPARES_FOR_RECOVERY {
+                return Progress::NoFile;
+            }
             let Some(spare) = state.spares.pop_front() else { return Progress::NoFile };
             spare
         };

@@ -85,6 +85,21 @@ impl DataDir {
         Ok(())
     }
 
+    /// Makes sure that the directory stays one. What the format file reads as may be the name that
+    /// a former start gave it in vain, gone at the next power cut, and everything with it.
+    ///
+    /// # Errors
+    /// Those of the device; a full one is not one of them.
+    pub fn confirm(&self) -> Result<(), Error> {
+        match self.finish() {
+            Err(Error::Disk(error)) if error.is_no_space() => {
+                tracing::warn!(error = %error, "the format file stays as it is");
+                Ok(self.disk.sync_dir(&self.root)?)
+            }
+            done => done,
+        }
+    }
+
     /// Makes the folders and removes what an unfinished start left in them.
     fn clear(&self) -> Result<(), Error> {
         for dir in [self.log(), self.segments(), self.checkpoints()] {

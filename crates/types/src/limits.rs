@@ -6,12 +6,19 @@ pub const BLOCK_BYTES: u64 = 4096;
 pub const FRAME_BYTES_MAX: u64 = 8 << 20;
 /// Entries in one frame.
 pub const FRAME_ENTRIES_MAX: usize = 65_536;
+/// The batches of one request take at most the log space of so many largest entries: what the spare
+/// files for data hold in any case.
+pub const REQUEST_ENTRIES_MAX: u64 = 3;
 /// One entry's payload.
 pub const ENTRY_BYTES_MAX: u64 = 128 << 20;
 /// Batches below this size are copied into the frame's buffer, larger ones are referenced.
 pub const COPIED_RECORDS_BYTES_MAX: usize = 16 << 10;
 /// Smallest size of a log file (simulations use it).
 pub const LOG_FILE_BYTES_MIN: u64 = 64 << 10;
+/// Largest size of a log file.
+pub const LOG_FILE_BYTES_MAX: u64 = 4 << 30;
+/// Numbers that only grow (of files, frames, headers) stay below; what claims more is damage.
+pub const LOG_NUMBER_MAX: u64 = 1 << 62;
 /// Writes of background jobs go in steps of this size, each with its own sync.
 pub const JOB_STEP_BYTES: usize = 1 << 20;
 /// A block CRC of a segment covers at most this much.
@@ -97,6 +104,8 @@ pub const IDLE_PROOF_MS: u64 = 50;
 pub const UNSYNCED_MS_MAX: u64 = 50;
 /// Spare log files that data may not take: two as ballast for metadata, one for recovery.
 pub const SPARES_RESERVED: usize = 3;
+/// Of these, the ones that no entry takes: a recovery on a full device needs one.
+pub const SPARES_FOR_RECOVERY: usize = 1;
 /// Spare log files kept ready.
 pub const SPARES_WANTED: usize = 5;
 

@@ -3,7 +3,9 @@
 use log::Payload;
 use log::mutant::{self, Mutant};
 use record::TimestampType;
-use types::limits::{OWNER_DECIDE_MAX, SPARES_RESERVED};
+use types::limits::{
+    OWNER_DECIDE_MAX, REQUEST_ENTRIES_MAX, SPARES_FOR_RECOVERY, SPARES_RESERVED,
+};
 use types::LogIndex;
 
 use super::flight::{Effect, Then, send};
@@ -33,7 +35,12 @@ impl Owner {
         while self.outbox.len() < OWNER_DECIDE_MAX
             && let Some(append) = self.deferred.pop_front()
         {
-            if self.has_room(&append) {
+            let needed = space_of(&append);
+            let most = REQUEST_ENTRIES_MAX * self.config.entry_bytes_max as u64;
+            if needed > most {
+                // It would wait for ever, and everybody behind it.
+                append.fail(&too_large(needed, most));
+            } else if needed <= self.room_bytes {
                 self.append_now(append);
             } else if self.log.is_full() {
                 append.fail(&AppendError::Full);
@@ -49,12 +56,8 @@ impl Owner {
         let free = self.log.room_bytes(SPARES_RESERVED).saturating_sub(self.reserved_bytes);
         let too_much = self.unsealed_bytes() > self.config.unsealed_bytes_max;
         self.room_bytes = if too_much { 0 } else { free };
-    }
-
-    fn has_room(&self, append: &AppendProposal) -> bool {
-        let needed: u64 =
-            append.parts.iter().map(|p| space::reservation(p.batch.total_bytes())).sum();
-        needed <= self.room_bytes
+        let all = self.log.room_bytes(SPARES_FOR_RECOVERY);
+        self.metadata_room_bytes = all.saturating_sub(self.reserved_bytes);
     }
 
     fn append_now(&mut self, append: AppendProposal) {
@@ -135,6 +138,16 @@ impl Owner {
         debug_assert_eq!(index, next_index);
         Ok(Decided { result: Appended { base_offset, log_append_time_ms, log_start }, index, synced })
     }
+}
+
+/// Log space that a request may take.
+fn space_of(append: &AppendProposal) -> u64 {
+    append.parts.iter().map(|part| space::reservation(part.batch.total_bytes())).sum()
+}
+
+fn too_large(bytes: u64, bytes_max: u64) -> AppendError {
+    let number = |bytes| usize::try_from(bytes).unwrap_or(usize::MAX);
+    AppendError::TooLarge { bytes: number(bytes), bytes_max: number(bytes_max) }
 }
 
 impl AppendProposal {

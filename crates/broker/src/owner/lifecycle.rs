@@ -10,7 +10,8 @@ use super::state::SHARED_SHARD;
 use super::{Draft, Owner};
 use crate::error::Stopped;
 use crate::metadata::{
-    AlterConfigError, CreatePartitionsError, CreateTopicError, DeleteTopicError,
+    AlterConfigError, ConfigChange, ConfigOp, CreatePartitionsError, CreateTopicError,
+    DeleteTopicError,
 };
 
 impl Owner {
@@ -19,6 +20,7 @@ impl Owner {
         for append in std::mem::take(&mut self.deferred) {
             append.refuse();
         }
+        self.waiting.drain(..).for_each(Proposal::refuse);
         self.want_checkpoint();
         self.stopping = Some(reply);
     }
@@ -50,6 +52,33 @@ impl Owner {
 }
 
 impl Proposal {
+    /// About how many bytes its entry has in the log; 0 of what has none or is judged by itself.
+    pub(super) fn metadata_bytes(&self) -> usize {
+        let names = |configs: &[(String, Option<String>)]| -> usize {
+            configs.iter().map(|(name, value)| name.len() + value.as_ref().map_or(0, String::len)).sum()
+        };
+        let numbers = |count: i32| 8 * usize::try_from(count).unwrap_or(0);
+        let fixed = 512;
+        match self {
+            Self::CreateTopic { request, validate_only: false, .. } => {
+                let placed = request.assignments.len().max(1) * 8;
+                fixed + placed + numbers(request.partitions) + names(&request.configs)
+            }
+            Self::CreatePartitions { request, validate_only: false, .. } => {
+                fixed + numbers(request.count)
+            }
+            Self::AlterConfig { request, validate_only: false, .. } => match &request.change {
+                ConfigChange::Replace(configs) => fixed + names(configs),
+                ConfigChange::Incremental(ops) => {
+                    let value = |op: &ConfigOp| op.value.as_ref().map_or(0, String::len);
+                    fixed + ops.iter().map(|op| op.name.len() + value(op)).sum::<usize>()
+                }
+            },
+            Self::DeleteTopic { .. } | Self::Trim { .. } | Self::ProducerId { .. } => fixed,
+            _ => 0,
+        }
+    }
+
     /// Answers that the node takes no more changes.
     pub(super) fn refuse(self) {
         match self {

@@ -122,11 +122,15 @@ pub struct Owner {
     reserved_bytes: u64,
     /// Log space that data may still take in this step.
     room_bytes: u64,
+    /// Log space that changes of metadata may still take in this step.
+    metadata_room_bytes: u64,
     on_written: Waiting,
     on_synced: Waiting,
     proposals: VecDeque<Proposal>,
     /// Appends that wait for log space.
     deferred: VecDeque<AppendProposal>,
+    /// Changes of metadata that wait for log space.
+    waiting: VecDeque<Proposal>,
     outbox: Vec<Queued>,
     frames: VecDeque<WrittenFrame>,
     synced: FrameNumber,
@@ -182,10 +186,12 @@ impl Owner {
             in_flight: Default::default(),
             reserved_bytes: 0,
             room_bytes: 0,
+            metadata_room_bytes: 0,
             on_written: Waiting::default(),
             on_synced: Waiting::default(),
             proposals: VecDeque::new(),
             deferred: VecDeque::new(),
+            waiting: VecDeque::new(),
             outbox: Vec::new(),
             frames: VecDeque::new(),
             synced: parts.synced,
@@ -223,10 +229,15 @@ impl Owner {
         worked |= self.apply_synced();
         self.measure_room();
         self.retry_deferred();
+        self.retry_waiting();
         while self.outbox.len() < OWNER_DECIDE_MAX
             && let Some(proposal) = self.proposals.pop_front()
         {
-            self.decide(proposal);
+            if self.must_wait(&proposal) {
+                self.waiting.push_back(proposal);
+            } else {
+                self.decide(proposal);
+            }
         }
         self.upkeep();
         self.advance_checkpoint();
@@ -248,6 +259,26 @@ impl Owner {
     #[must_use]
     pub fn next_wake(&self) -> Duration {
         self.upkeep.next_wake(self.clock.monotonic())
+    }
+
+    /// Changes of metadata take the ballast too, but not what a recovery needs: on a full device
+    /// they wait, in their order, until there is space.
+    fn must_wait(&self, proposal: &Proposal) -> bool {
+        let bytes = proposal.metadata_bytes();
+        bytes > 0
+            && (!self.waiting.is_empty() || space::reservation(bytes) > self.metadata_room_bytes)
+    }
+
+    fn retry_waiting(&mut self) {
+        while self.outbox.len() < OWNER_DECIDE_MAX
+            && let Some(proposal) = self.waiting.pop_front()
+        {
+            if space::reservation(proposal.metadata_bytes()) > self.metadata_room_bytes {
+                self.waiting.push_front(proposal);
+                return;
+            }
+            self.decide(proposal);
+        }
     }
 
     fn decide(&mut self, proposal: Proposal) {
@@ -294,6 +325,7 @@ impl Owner {
         let reserved_bytes = space::reservation(draft.payload.len());
         self.reserved_bytes += reserved_bytes;
         self.room_bytes = self.room_bytes.saturating_sub(reserved_bytes);
+        self.metadata_room_bytes = self.metadata_room_bytes.saturating_sub(reserved_bytes);
         self.in_flight[shard].push_back(InFlight { index, effect, reserved_bytes });
         let entry = log::Entry { header, payload: draft.payload };
         self.outbox.push(Queued { entry, sync_within: draft.sync_within });
@@ -403,6 +435,7 @@ impl Owner {
         for append in self.deferred.drain(..) {
             append.refuse();
         }
+        self.waiting.drain(..).for_each(Proposal::refuse);
     }
 
     fn refuse_all(&mut self) {

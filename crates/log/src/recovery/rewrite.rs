@@ -72,9 +72,10 @@ pub fn rewrite(
     });
     let mut position = HEADER_BYTES;
     if let Some(last) = files.last() {
-        if survey.last < last.first_frame {
-            // Frames prove that their file's header was synced. Of one without frames the sync may
-            // have failed, and what is read be gone at the next cut, the log after it out of reach.
+        if survey.proven < last.first_frame {
+            // A frame that is proven proves its file's header. Of a file without one the sync of the
+            // header may have failed, and what is read be gone at the next cut, the log after it
+            // out of reach.
             last.header.store(last.file.file.as_ref())?;
         }
         position = copy_frames(&last.file, survey, &file)?;

@@ -187,7 +187,10 @@ impl World {
         self.held.clear();
         self.client.node_gone();
         self.disk.clear_faults();
-        self.disk.set_capacity(1 << 40);
+        // Half of the nodes that go down on a full disk come up on it: a spare is theirs alone.
+        if !self.allowed.full || self.random.chance(1, 2) {
+            self.disk.set_capacity(1 << 40);
+        }
         self.probe.iter().for_each(|probe| probe.set_full(false));
         self.disk.spare();
         self.faulty = false;
@@ -247,6 +250,11 @@ impl World {
             }
             let fresh = self.disk.contents(&crate::setup::root().join("format")).is_none();
             self.label(if fresh { "creation" } else { "recovery" });
+            let faulty = cuts_left > 0 && self.random.chance(1, 8);
+            if faulty {
+                cuts_left -= 1;
+                self.fail_start();
+            }
             let random = Box::new(SeededRandom::new(self.random.next_u64()));
             let clock: Arc<dyn Clock> = self.clock.clone();
             let opened = broker::open(&self.setup.node, self.watched_disk(), clock, random);
@@ -257,12 +265,19 @@ impl World {
             self.judge_cuts()?;
             tracing::info!(power_cut, ok = opened.is_ok(), "a start");
             self.disk.spare();
+            self.disk.clear_faults();
             match opened {
                 _ if power_cut => {
                     self.disk.crash();
                     self.model.next_life(true);
                 }
+                // The operator starts it again; what failed may read as if it had not.
+                Err(_) if faulty => {
+                    self.disk.kill();
+                    self.model.next_life(false);
+                }
                 Ok(node) => {
+                    self.disk.set_capacity(1 << 40);
                     self.node = Some(node);
                     self.summary.starts += 1;
                     return self.judge_start();
@@ -270,6 +285,15 @@ impl World {
                 Err(error) => return Err(Failure(format!("no start: {}", chain(&error)))),
             }
         }
+    }
+
+    /// Something goes wrong while a node starts.
+    fn fail_start(&mut self) {
+        let ops = [Op::SyncData, Op::SyncDir, Op::Write, Op::Rename, Op::Create, Op::Allocate];
+        let op = ops[crate::setup::pick(&mut self.random, ops.len())];
+        let nth = 1 + self.random.below(4);
+        tracing::info!(?op, nth, "a start meets a fault");
+        self.disk.inject(Fault::new(op, FaultKind::Io).nth(nth));
     }
 
     /// The disk as the node has it. Whoever traces is told of every operation.
