@@ -6,6 +6,7 @@ pub mod allocated;
 pub mod checkpoint;
 pub mod fields;
 pub mod kafka_wire;
+pub mod log_directory;
 pub mod log_file_header;
 pub mod log_frame;
 pub mod metadata;

@@ -1,6 +1,7 @@
 //! The seeds of the corpora: what our own encoders write, and inputs for the targets that build
 //! something themselves.
 
+mod directories;
 mod log_files;
 
 use std::collections::BTreeMap;
@@ -122,8 +123,8 @@ pub(crate) fn log_file_header() -> Vec<Seed> {
         ("first", FileState::Live, None, 1),
         ("next", FileState::Live, Some(predecessor), 7),
         ("spare", FileState::Spare, None, 0),
-        ("last", FileState::Live, Some(predecessor), u64::MAX),
-        ("odd", FileState::Spare, Some(predecessor), 3),
+        ("late", FileState::Live, None, (1 << 62) - 1),
+        ("odd", FileState::Spare, Some(predecessor), 7),
     ] {
         let header = FileHeader {
             state,
@@ -137,6 +138,14 @@ pub(crate) fn log_file_header() -> Vec<Seed> {
         };
         // Only zeros follow.
         in_forms(&mut seeds, name, &[&[0], &[1]], &header.encode()[..136]);
+    }
+    seeds
+}
+
+pub(crate) fn log_directory() -> Vec<Seed> {
+    let mut seeds = Vec::new();
+    for (name, proven, pieces) in directories::directories() {
+        in_forms(&mut seeds, name, &[&[0, proven], &[1, proven]], &pieces);
     }
     seeds
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use disk::File;
-use types::limits::BLOCK_BYTES;
+use types::limits::{BLOCK_BYTES, LOG_FILE_BYTES_MAX, LOG_NUMBER_MAX};
 use types::{FileEpoch, FileSequence, FrameNumber};
 
 use crate::error::{Corruption, Error};
@@ -120,7 +120,7 @@ impl FileHeader {
             epoch: FileEpoch(number(48)?),
             end: number(56)?,
         };
-        Some(Self {
+        let header = Self {
             state,
             sequence: FileSequence(number(16)?),
             epoch: FileEpoch(number(24)?),
@@ -129,7 +129,24 @@ impl FileHeader {
             first_frame: FrameNumber(number(64)?),
             file_bytes: number(72)?,
             directory: block.get(80..96)?.try_into().ok()?,
-        })
+        };
+        header.is_sound().then_some(header)
+    }
+
+    /// What must hold in every header, so that nobody has to ask again: numbers have room to grow,
+    /// and those of a live file have begun.
+    fn is_sound(&self) -> bool {
+        let numbers = [self.sequence.0, self.first_frame.0, self.generation];
+        let begun =
+            self.state == FileState::Spare || (self.sequence.0 > 0 && self.first_frame.0 > 0);
+        let follows = self.predecessor.is_none_or(|before| {
+            before.sequence.0.checked_add(1) == Some(self.sequence.0)
+                && (HEADER_BYTES..=LOG_FILE_BYTES_MAX).contains(&before.end)
+        });
+        begun
+            && follows
+            && numbers.iter().all(|number| *number < LOG_NUMBER_MAX)
+            && self.file_bytes <= LOG_FILE_BYTES_MAX
     }
 
     /// Writes both copies, each synced before the next step.
@@ -137,6 +154,7 @@ impl FileHeader {
     /// # Errors
     /// Those of the device; the file must not be used then.
     pub fn store(&self, file: &dyn File) -> Result<(), Error> {
+        debug_assert!(self.is_sound(), "{self:?} would not be read again");
         let block = self.encode();
         for copy in 0..2 {
             file.write_at(&[std::io::IoSlice::new(&block)], copy * BLOCK_BYTES)?;
@@ -154,7 +172,9 @@ impl FileHeader {
         let mut block = vec![0; usize::try_from(BLOCK_BYTES).unwrap_or_default()];
         for copy in 0..2 {
             let got = file.read_at(&mut block, copy * BLOCK_BYTES)?;
-            let Some(header) = block.get(..got).and_then(Self::parse) else { continue };
+            let Some(header) = block.get(..got).and_then(Self::parse) else {
+                continue;
+            };
             let later = |b: Self| match mutant::is(Mutant::OldHeader) {
                 true => header.generation < b.generation,
                 false => header.generation > b.generation,

@@ -5,12 +5,12 @@ use types::limits;
 use super::key::{Key, Kind, Scope, Unit};
 
 const MIB: i64 = 1 << 20;
-const GIB: i64 = 1 << 30;
 const I32_MAX: i64 = i32::MAX as i64;
 /// What Kafka takes for "no limit".
 const I64_MAX: i64 = i64::MAX;
 const ENTRY_BYTES_MAX: i64 = limits::ENTRY_BYTES_MAX.cast_signed();
 const LOG_FILE_BYTES_MIN: i64 = limits::LOG_FILE_BYTES_MIN.cast_signed();
+const LOG_FILE_BYTES_MAX: i64 = limits::LOG_FILE_BYTES_MAX.cast_signed();
 
 const fn node(name: &'static str, kind: Kind, unit: Unit, default: &'static str) -> Key {
     Key {
@@ -101,7 +101,7 @@ pub(crate) static KEYS: &[Key] = &[
         .help("Data directory; this version takes one."),
     node(
         "log.file.bytes",
-        int(LOG_FILE_BYTES_MIN, 4 * GIB),
+        int(LOG_FILE_BYTES_MIN, LOG_FILE_BYTES_MAX),
         Unit::Bytes,
         "268435456",
     )
