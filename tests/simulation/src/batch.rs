@@ -33,9 +33,22 @@ impl Shape {
             2..6 => (1, 1_000 + random.below(3_000)),
             _ => (1 + random.below(4), random.below(200)),
         };
-        let value_bytes = usize::try_from(value_bytes).unwrap_or(0).min(most.saturating_sub(200));
-        let codec = if random.chance(1, 30) { Codec::Snappy } else { Codec::None };
-        Self { id, records, value_bytes, producer: None, now_ms, codec }
+        let value_bytes = usize::try_from(value_bytes)
+            .unwrap_or(0)
+            .min(most.saturating_sub(200));
+        let codec = if random.chance(1, 30) {
+            Codec::Snappy
+        } else {
+            Codec::None
+        };
+        Self {
+            id,
+            records,
+            value_bytes,
+            producer: None,
+            now_ms,
+            codec,
+        }
     }
 
     /// The batch as a connection hands it over, checked.
@@ -45,7 +58,10 @@ impl Shape {
     pub fn build(&self) -> Result<CheckedBatch, Failure> {
         let refused = |error: record::BatchError| Failure(format!("{:?}: {error}", self.id));
         let bytes = self.encode().map_err(refused)?;
-        let rules = Rules { timestamp_type: TimestampType::CreateTime, ..Rules::at(self.now_ms) };
+        let rules = Rules {
+            timestamp_type: TimestampType::CreateTime,
+            ..Rules::at(self.now_ms)
+        };
         check(&bytes, &rules).map_err(refused)
     }
 

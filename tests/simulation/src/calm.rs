@@ -52,7 +52,14 @@ impl Calm {
         setup.node.owner.checkpoint_bytes = 1 << 30;
         let clock = Arc::new(ManualClock::new(1_700_000_000_000));
         let node = open(&setup, &disk, &clock, 1)?;
-        Ok(Self { disk, clock, setup, node, sent: 0, lives: 1 })
+        Ok(Self {
+            disk,
+            clock,
+            setup,
+            node,
+            sent: 0,
+            lives: 1,
+        })
     }
 
     /// Steps everything until nothing is left to do at this time.
@@ -87,7 +94,9 @@ impl Calm {
         let (reply, mut answer) = oneshot::channel();
         self.node.inbox.push(proposal(reply));
         self.settle();
-        answer.try_recv().map_err(|_| Failure("a request is not answered".into()))
+        answer
+            .try_recv()
+            .map_err(|_| Failure("a request is not answered".into()))
     }
 
     /// Creates a topic.
@@ -95,13 +104,23 @@ impl Calm {
     /// # Errors
     /// When it is refused.
     pub fn create(&mut self, name: &str, partitions: i32) -> Result<Vec<PartitionId>, Failure> {
-        let request = CreateTopicRequest { partitions, ..CreateTopicRequest::with_defaults(name) };
-        let made =
-            self.ask(|reply| Proposal::CreateTopic { request, validate_only: false, reply })?;
+        let request = CreateTopicRequest {
+            partitions,
+            ..CreateTopicRequest::with_defaults(name)
+        };
+        let made = self.ask(|reply| Proposal::CreateTopic {
+            request,
+            validate_only: false,
+            reply,
+        })?;
         made.map_err(|error| Failure(error.to_string()))?;
         let topic = self.node.shared.topic(name);
         let topic = topic.ok_or_else(|| Failure(format!("topic {name:?} is not there")))?;
-        Ok(topic.partitions.iter().map(|partition| partition.id).collect())
+        Ok(topic
+            .partitions
+            .iter()
+            .map(|partition| partition.id)
+            .collect())
     }
 
     /// Deletes a topic.
@@ -123,10 +142,16 @@ impl Calm {
         partition: PartitionId,
         value_bytes: usize,
     ) -> Result<Appended, AppendError> {
-        let part = self.part(partition, value_bytes).map_err(|_| AppendError::Full)?;
+        let part = self
+            .part(partition, value_bytes)
+            .map_err(|_| AppendError::Full)?;
         let results = self.ask(|reply| {
             let (parts, reply) = (vec![part], Some(reply));
-            Proposal::Append(AppendProposal { parts, reply, permit: None })
+            Proposal::Append(AppendProposal {
+                parts,
+                reply,
+                permit: None,
+            })
         });
         let results: AppendResults = results.map_err(|_| AppendError::Full)?;
         results.into_iter().next().unwrap_or(Err(AppendError::Full))
@@ -143,7 +168,11 @@ impl Calm {
         value_bytes: usize,
     ) -> Result<(), Failure> {
         let parts = vec![self.part(partition, value_bytes)?];
-        let append = AppendProposal { parts, reply: None, permit: None };
+        let append = AppendProposal {
+            parts,
+            reply: None,
+            permit: None,
+        };
         self.node.inbox.push(Proposal::Append(append));
         self.node.owner.step();
         while self.node.writer.step() == Progress::Worked {}
@@ -160,7 +189,11 @@ impl Calm {
             codec: Codec::None,
         };
         self.sent += 1;
-        Ok(AppendPart { partition, batch: shape.build()?, origin: Origin::Kafka })
+        Ok(AppendPart {
+            partition,
+            batch: shape.build()?,
+            origin: Origin::Kafka,
+        })
     }
 
     /// Moves the log start to the end.
@@ -168,7 +201,11 @@ impl Calm {
     /// # Errors
     /// When it is refused.
     pub fn trim_all(&mut self, partition: PartitionId) -> Result<Offset, TrimError> {
-        let trimmed = self.ask(|reply| Proposal::Trim { partition, to: None, reply });
+        let trimmed = self.ask(|reply| Proposal::Trim {
+            partition,
+            to: None,
+            reply,
+        });
         trimmed.unwrap_or(Err(TrimError::UnknownPartition))
     }
 
@@ -186,7 +223,9 @@ impl Calm {
         let topics = self.node.shared.topics();
         let mut all = topics.iter().flat_map(|topic| &topic.partitions);
         let found = all.find(|partition| partition.id == id);
-        found.cloned().ok_or_else(|| Failure(format!("partition {id} is gone")))
+        found
+            .cloned()
+            .ok_or_else(|| Failure(format!("partition {id} is gone")))
     }
 
     /// All that can be read of a partition.
@@ -197,7 +236,9 @@ impl Calm {
         let seen = Seen::everything(&self.node.shared, &self.node.reader)?;
         let mut all = seen.topics.into_values().flat_map(|topic| topic.partitions);
         let found = all.find(|partition| partition.id == id);
-        found.and_then(|p| p.batches).ok_or_else(|| Failure(format!("partition {id} is gone")))
+        found
+            .and_then(|p| p.batches)
+            .ok_or_else(|| Failure(format!("partition {id} is gone")))
     }
 
     /// Ends the process, power on, lets `meddle` change the disk, and starts again.

@@ -87,8 +87,13 @@ impl Client {
         if let Some(id) = outcome.producer
             && let Some((partition, topic)) = any_partition(scene)
         {
-            let is_async = scene.model.topics.get(&topic).is_some_and(|topic| !topic.sync);
-            self.producers.push(Producer::new(id.0, partition, is_async));
+            let is_async = scene
+                .model
+                .topics
+                .get(&topic)
+                .is_some_and(|topic| !topic.sync);
+            self.producers
+                .push(Producer::new(id.0, partition, is_async));
         }
         self.producers.retain(|producer| !producer.finished);
         Ok(())
@@ -104,7 +109,9 @@ impl Client {
         let sent = model.submission(id)?;
         let (producer, _) = sent.producer?;
         let partition = sent.partition;
-        self.producers.iter_mut().find(|p| p.id == producer && p.partition == partition)
+        self.producers
+            .iter_mut()
+            .find(|p| p.id == producer && p.partition == partition)
     }
 
     fn create_topic(&mut self, scene: &mut Scene<'_>) {
@@ -118,8 +125,14 @@ impl Client {
             set("message.timestamp.type", "LogAppendTime".to_owned());
         }
         match scene.random.below(5) {
-            0 => set("retention.ms", (1_000 << scene.random.below(12)).to_string()),
-            1 => set("retention.bytes", (1_000 << scene.random.below(8)).to_string()),
+            0 => set(
+                "retention.ms",
+                (1_000 << scene.random.below(12)).to_string(),
+            ),
+            1 => set(
+                "retention.bytes",
+                (1_000 << scene.random.below(8)).to_string(),
+            ),
             _ => {}
         }
         let partitions = i32::try_from(1 + scene.random.below(4)).unwrap_or(1);
@@ -130,25 +143,38 @@ impl Client {
         };
         *scene.model.creating.entry(name.clone()).or_default() += 1;
         let (reply, answer) = oneshot::channel();
-        scene.inbox.push(Proposal::CreateTopic { request, validate_only: false, reply });
+        scene.inbox.push(Proposal::CreateTopic {
+            request,
+            validate_only: false,
+            reply,
+        });
         self.requests.push(Request::Create { answer, name });
     }
 
     fn delete_topic(&mut self, scene: &mut Scene<'_>) -> Result<(), Failure> {
-        let Some(topic) = any_topic(scene) else { return Ok(()) };
+        let Some(topic) = any_topic(scene) else {
+            return Ok(());
+        };
         if let Some(known) = scene.model.topics.get_mut(&topic) {
             known.deleting += 1;
         }
         let (reply, answer) = oneshot::channel();
-        scene.inbox.push(Proposal::DeleteTopic { topic: TopicRef::Id(topic), reply });
+        scene.inbox.push(Proposal::DeleteTopic {
+            topic: TopicRef::Id(topic),
+            reply,
+        });
         self.requests.push(Request::Delete { answer, topic });
         Ok(())
     }
 
     fn add_partitions(&mut self, scene: &mut Scene<'_>) -> Result<(), Failure> {
-        let Some(topic) = any_topic(scene) else { return Ok(()) };
+        let Some(topic) = any_topic(scene) else {
+            return Ok(());
+        };
         let more = 1 + pick(scene.random, 2);
-        let Some(known) = scene.model.topics.get_mut(&topic) else { return Ok(()) };
+        let Some(known) = scene.model.topics.get_mut(&topic) else {
+            return Ok(());
+        };
         let count = known.partitions.len() + more;
         if count > 8 {
             return Ok(());
@@ -160,13 +186,23 @@ impl Client {
             assignments: None,
         };
         let (reply, answer) = oneshot::channel();
-        scene.inbox.push(Proposal::CreatePartitions { request, validate_only: false, reply });
-        self.requests.push(Request::Partitions { answer, topic, count });
+        scene.inbox.push(Proposal::CreatePartitions {
+            request,
+            validate_only: false,
+            reply,
+        });
+        self.requests.push(Request::Partitions {
+            answer,
+            topic,
+            count,
+        });
         Ok(())
     }
 
     fn alter(&mut self, scene: &mut Scene<'_>) -> Result<(), Failure> {
-        let Some(topic) = any_topic(scene) else { return Ok(()) };
+        let Some(topic) = any_topic(scene) else {
+            return Ok(());
+        };
         let (name, value) = match scene.random.below(4) {
             0 => ("retention.ms", 2_000 << scene.random.below(14)),
             1 => ("retention.bytes", 2_000 << scene.random.below(8)),
@@ -176,21 +212,46 @@ impl Client {
         let value = scene.random.chance(3, 4).then(|| value.to_string());
         self.changes += 1;
         let number = self.changes;
-        let Some(known) = scene.model.topics.get_mut(&topic) else { return Ok(()) };
+        let Some(known) = scene.model.topics.get_mut(&topic) else {
+            return Ok(());
+        };
         known.change(number, BTreeMap::from([(name.to_owned(), value.clone())]));
-        let op = if value.is_some() { AlterOp::Set } else { AlterOp::Delete };
-        let op = ConfigOp { name: name.to_owned(), op, value };
+        let op = if value.is_some() {
+            AlterOp::Set
+        } else {
+            AlterOp::Delete
+        };
+        let op = ConfigOp {
+            name: name.to_owned(),
+            op,
+            value,
+        };
         let change = ConfigChange::Incremental(vec![op]);
-        let request = AlterConfigRequest { topic: TopicRef::Id(topic), change };
+        let request = AlterConfigRequest {
+            topic: TopicRef::Id(topic),
+            change,
+        };
         let (reply, answer) = oneshot::channel();
-        scene.inbox.push(Proposal::AlterConfig { request, validate_only: false, reply });
-        self.requests.push(Request::Alter { answer, topic, number });
+        scene.inbox.push(Proposal::AlterConfig {
+            request,
+            validate_only: false,
+            reply,
+        });
+        self.requests.push(Request::Alter {
+            answer,
+            topic,
+            number,
+        });
         Ok(())
     }
 
     fn trim(&mut self, scene: &mut Scene<'_>) -> Result<(), Failure> {
-        let Some((partition, _)) = any_partition(scene) else { return Ok(()) };
-        let Some(known) = scene.model.partitions.get_mut(&partition) else { return Ok(()) };
+        let Some((partition, _)) = any_partition(scene) else {
+            return Ok(());
+        };
+        let Some(known) = scene.model.partitions.get_mut(&partition) else {
+            return Ok(());
+        };
         let span = u64::try_from(known.end - known.start).unwrap_or(0);
         let to = match scene.random.below(3) {
             0 => None,
@@ -198,7 +259,11 @@ impl Client {
         };
         known.trim_asked = to.map_or(i64::MAX, |to| known.trim_asked.max(to));
         let (reply, answer) = oneshot::channel();
-        scene.inbox.push(Proposal::Trim { partition, to: to.map(Offset), reply });
+        scene.inbox.push(Proposal::Trim {
+            partition,
+            to: to.map(Offset),
+            reply,
+        });
         self.requests.push(Request::Trim { answer, partition });
         Ok(())
     }
@@ -212,10 +277,16 @@ impl Client {
 
     /// Batches of nobody in particular, one or several in a request, each for another partition.
     fn append(&mut self, scene: &mut Scene<'_>) -> Result<(), Failure> {
-        let count = if scene.random.chance(1, 5) { 2 + scene.random.below(3) } else { 1 };
+        let count = if scene.random.chance(1, 5) {
+            2 + scene.random.below(3)
+        } else {
+            1
+        };
         let mut parts: Vec<(PartitionId, SubmissionId, CheckedBatch)> = Vec::new();
         for _ in 0..count {
-            let Some((partition, _)) = any_partition(scene) else { return Ok(()) };
+            let Some((partition, _)) = any_partition(scene) else {
+                return Ok(());
+            };
             if parts.iter().any(|(other, _, _)| *other == partition) {
                 continue;
             }
@@ -234,30 +305,37 @@ impl Client {
                 sent.order = Some(place);
             }
         }
-        let parts = parts.into_iter().map(|(partition, _, batch)| part(partition, batch));
+        let parts = parts
+            .into_iter()
+            .map(|(partition, _, batch)| part(partition, batch));
         self.send(scene, parts.collect(), sent);
         Ok(())
     }
 
-    fn send(
-        &mut self,
-        scene: &mut Scene<'_>,
-        parts: Vec<AppendPart>,
-        sent: Vec<SubmissionId>,
-    ) {
+    fn send(&mut self, scene: &mut Scene<'_>, parts: Vec<AppendPart>, sent: Vec<SubmissionId>) {
         let (reply, answer) = oneshot::channel();
         // Of producers that want no answer.
-        let silent = sent.iter().all(|id| scene.model.submission(*id).is_some_and(is_of_nobody))
+        let silent = sent
+            .iter()
+            .all(|id| scene.model.submission(*id).is_some_and(is_of_nobody))
             && scene.random.chance(1, 8);
         let reply = (!silent).then_some(reply);
         if silent {
             for id in sent {
-                scene.model.submission_mut(id).into_iter().for_each(|sent| sent.silent = true);
+                scene
+                    .model
+                    .submission_mut(id)
+                    .into_iter()
+                    .for_each(|sent| sent.silent = true);
             }
         } else {
             self.requests.push(Request::Append { answer, sent });
         }
-        scene.inbox.push(Proposal::Append(AppendProposal { parts, reply, permit: None }));
+        scene.inbox.push(Proposal::Append(AppendProposal {
+            parts,
+            reply,
+            permit: None,
+        }));
     }
 
     /// One step of an idempotent producer.
@@ -267,7 +345,9 @@ impl Client {
         }
         let at = pick(scene.random, self.producers.len());
         let doubt = scene.random.chance(1, 6);
-        let Some(producer) = self.producers.get_mut(at) else { return Ok(()) };
+        let Some(producer) = self.producers.get_mut(at) else {
+            return Ok(());
+        };
         let partition = producer.partition;
         let (id, sequence) = (producer.id, producer.next_sequence);
         if !scene.model.partitions.contains_key(&partition) {
@@ -291,7 +371,9 @@ impl Client {
             }
         };
         for number in batches {
-            let Some(batch) = self.kept.get(&number).cloned() else { continue };
+            let Some(batch) = self.kept.get(&number).cloned() else {
+                continue;
+            };
             if let Some(producer) = self.producers.get_mut(at) {
                 producer.sent(number, batch.header.count);
             }
@@ -306,7 +388,11 @@ const fn is_of_nobody(sent: &Submission) -> bool {
 }
 
 const fn part(partition: PartitionId, batch: CheckedBatch) -> AppendPart {
-    AppendPart { partition, batch, origin: Origin::Kafka }
+    AppendPart {
+        partition,
+        batch,
+        origin: Origin::Kafka,
+    }
 }
 
 fn submit(
@@ -315,7 +401,11 @@ fn submit(
     batch: &CheckedBatch,
     producer: Option<(i64, i32)>,
 ) {
-    let end_before = scene.model.partitions.get(&partition).map_or(0, |known| known.end);
+    let end_before = scene
+        .model
+        .partitions
+        .get(&partition)
+        .map_or(0, |known| known.end);
     let topic = scene.model.owners.get(&partition).map(|(topic, _)| *topic);
     let topic = topic.and_then(|topic| scene.model.topics.get(&topic));
     let sync = topic.is_some_and(|topic| topic.sync);

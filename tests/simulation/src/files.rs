@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::{Disk, SimDisk};
-use log::{Error, Kind};
 use log::file::{FileHeader, FileState, HEADER_BYTES, LogFile};
 use log::frame::FrameHeader;
 use log::recovery::{FrameAt, read_header};
+use log::{Error, Kind};
 
 /// The log files by what their headers say.
 #[derive(Debug, Default)]
@@ -70,7 +70,11 @@ impl Frames {
     /// Those with records.
     #[must_use]
     pub fn records(&self) -> Vec<Found> {
-        self.all.iter().copied().filter(|frame| frame.kind == Some(Kind::Records)).collect()
+        self.all
+            .iter()
+            .copied()
+            .filter(|frame| frame.kind == Some(Kind::Records))
+            .collect()
     }
 
     /// Those with entries that are not records.
@@ -98,8 +102,15 @@ pub fn frames(disk: &SimDisk, path: &Path) -> Result<Frames, Error> {
     let mut all = Vec::new();
     let mut position = HEADER_BYTES;
     while let FrameAt::Frame(frame) = read_header(&file, position)? {
-        let FrameHeader { position: start, ref entries, .. } = frame;
-        all.push(Found { position: start, kind: entries.first().map(|e| e.header.kind) });
+        let FrameHeader {
+            position: start,
+            ref entries,
+            ..
+        } = frame;
+        all.push(Found {
+            position: start,
+            kind: entries.first().map(|e| e.header.kind),
+        });
         position = frame.end();
     }
     Ok(Frames { all })

@@ -107,7 +107,10 @@ impl Model {
     /// # Errors
     /// When somebody had it before.
     pub fn producer_id(&mut self, id: ProducerId) -> Result<(), Failure> {
-        ensure!(self.producer_ids.insert(id), "producer id {id} was given out twice");
+        ensure!(
+            self.producer_ids.insert(id),
+            "producer id {id} was given out twice"
+        );
         Ok(())
     }
 

@@ -65,7 +65,10 @@ impl Probe {
             counts: BTreeMap::new(),
             cuts: Vec::new(),
         };
-        Self { disk: disk.clone(), state: Arc::new(Mutex::new(state)) }
+        Self {
+            disk: disk.clone(),
+            state: Arc::new(Mutex::new(state)),
+        }
     }
 
     /// The disk for the node to use.
@@ -73,7 +76,9 @@ impl Probe {
     pub fn watch(&self) -> Arc<dyn Disk> {
         let probe = self.clone();
         let disk = Arc::new(self.disk.clone());
-        Arc::new(RecordingDisk::new(disk, move |operation, phase| probe.see(operation, phase)))
+        Arc::new(RecordingDisk::new(disk, move |operation, phase| {
+            probe.see(operation, phase)
+        }))
     }
 
     /// What the node does from now on.
@@ -99,7 +104,9 @@ impl Probe {
     }
 
     fn see(&self, operation: &Operation, phase: Phase) {
-        let Some(place) = place(operation.op, &operation.path, operation.position) else { return };
+        let Some(place) = place(operation.op, &operation.path, operation.position) else {
+            return;
+        };
         let when = match phase {
             Phase::Start => When::Before,
             Phase::End(true) => When::After,
@@ -107,12 +114,21 @@ impl Probe {
         };
         let mut state = self.state.lock();
         let written = state.written.get(&*operation.path).copied();
-        let place = if operation.op == Op::SyncData { written.unwrap_or(place) } else { place };
+        let place = if operation.op == Op::SyncData {
+            written.unwrap_or(place)
+        } else {
+            place
+        };
         if operation.op != Op::SyncData && when == When::Before {
             state.written.insert(operation.path.to_path_buf(), place);
         }
         let path = path_of(state.label, operation.op, place, state.full);
-        let point = Point { path, op: operation.op, place, when };
+        let point = Point {
+            path,
+            op: operation.op,
+            place,
+            when,
+        };
         let count = state.counts.get(&point).copied().unwrap_or(0);
         // The first ones of each, and some by chance, so that they lie all over a run.
         let wanted = count * 2 < state.most || state.random.chance(1, 8);
@@ -127,11 +143,20 @@ impl Probe {
 
 /// What an operation is done to; `None` when it changes nothing.
 fn place(op: Op, path: &Path, position: u64) -> Option<&'static str> {
-    if matches!(op, Op::Open | Op::Read | Op::Len | Op::List | Op::Space | Op::Lock) {
+    if matches!(
+        op,
+        Op::Open | Op::Read | Op::Len | Op::List | Op::Space | Op::Lock
+    ) {
         return None;
     }
-    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-    let extension = path.extension().and_then(|name| name.to_str()).unwrap_or_default();
+    let name = path
+        .file_name()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
+    let extension = path
+        .extension()
+        .and_then(|name| name.to_str())
+        .unwrap_or_default();
     Some(match (extension, name) {
         ("log", _) if op == Op::Write || op == Op::SyncData => match position {
             0 => "header 1",

@@ -78,7 +78,11 @@ impl Producer {
             };
             return copy.map_or(Next::Wait, |id| Next::Again(vec![id]));
         }
-        if self.unconfirmed.len() < IN_FLIGHT_MAX { Next::New } else { Next::Wait }
+        if self.unconfirmed.len() < IN_FLIGHT_MAX {
+            Next::New
+        } else {
+            Next::Wait
+        }
     }
 
     /// A batch went out.
@@ -107,7 +111,11 @@ impl Producer {
         self.waiting = self.waiting.saturating_sub(1);
         if let AppendError::Producer(error) = error {
             let deserved = self.broken || self.is_async;
-            ensure!(deserved, "{id:?} of producer {} is in order: {error}", self.id);
+            ensure!(
+                deserved,
+                "{id:?} of producer {} is in order: {error}",
+                self.id
+            );
             self.finished |= self.is_async;
         }
         self.finished |= matches!(error, AppendError::UnknownPartition);

@@ -19,14 +19,38 @@ use crate::model::{Model, SubmissionId};
 #[derive(Debug)]
 #[expect(missing_docs, reason = "each is what it is named after")]
 pub enum Request {
-    Append { answer: Receiver<AppendResults>, sent: Vec<SubmissionId> },
-    Trim { answer: Receiver<Result<Offset, TrimError>>, partition: PartitionId },
-    Create { answer: Receiver<Result<TopicMade, CreateTopicError>>, name: String },
-    Delete { answer: Receiver<Result<(), DeleteTopicError>>, topic: TopicId },
-    Partitions { answer: Receiver<Result<(), CreatePartitionsError>>, topic: TopicId, count: usize },
-    Alter { answer: Receiver<Result<(), AlterConfigError>>, topic: TopicId, number: u64 },
-    Producer { answer: Receiver<Result<ProducerId, Stopped>> },
-    Stop { answer: Receiver<Result<(), Stopped>> },
+    Append {
+        answer: Receiver<AppendResults>,
+        sent: Vec<SubmissionId>,
+    },
+    Trim {
+        answer: Receiver<Result<Offset, TrimError>>,
+        partition: PartitionId,
+    },
+    Create {
+        answer: Receiver<Result<TopicMade, CreateTopicError>>,
+        name: String,
+    },
+    Delete {
+        answer: Receiver<Result<(), DeleteTopicError>>,
+        topic: TopicId,
+    },
+    Partitions {
+        answer: Receiver<Result<(), CreatePartitionsError>>,
+        topic: TopicId,
+        count: usize,
+    },
+    Alter {
+        answer: Receiver<Result<(), AlterConfigError>>,
+        topic: TopicId,
+        number: u64,
+    },
+    Producer {
+        answer: Receiver<Result<ProducerId, Stopped>>,
+    },
+    Stop {
+        answer: Receiver<Result<(), Stopped>>,
+    },
 }
 
 /// What may go wrong without a promise being broken.
@@ -137,30 +161,48 @@ impl Request {
                 Some(result) => Some(deleted(model, allowed, *topic, result)?),
                 None => None,
             },
-            Self::Partitions { answer, topic, count } => match take(answer)? {
-                Some(Ok(())) => {
-                    Some(Outcome { partitions: Some((*topic, *count)), ..Outcome::default() })
-                }
+            Self::Partitions {
+                answer,
+                topic,
+                count,
+            } => match take(answer)? {
+                Some(Ok(())) => Some(Outcome {
+                    partitions: Some((*topic, *count)),
+                    ..Outcome::default()
+                }),
                 Some(Err(CreatePartitionsError::Stopped(_))) => Some(stopped(allowed)?),
                 Some(Err(_)) => Some(Outcome::default()),
                 None => None,
             },
-            Self::Alter { answer, topic, number } => match take(answer)? {
+            Self::Alter {
+                answer,
+                topic,
+                number,
+            } => match take(answer)? {
                 Some(result) => Some(altered(model, allowed, *topic, *number, result)?),
                 None => None,
             },
             Self::Producer { answer } => match take(answer)? {
                 Some(Ok(id)) => {
                     model.producer_id(id)?;
-                    Some(Outcome { producer: Some(id), ..Outcome::default() })
+                    Some(Outcome {
+                        producer: Some(id),
+                        ..Outcome::default()
+                    })
                 }
                 Some(Err(Stopped)) => Some(stopped(allowed)?),
                 None => None,
             },
             Self::Stop { answer } => match take(answer)? {
                 Some(result) => {
-                    ensure!(result.is_ok() || allowed.stopped, "the node did not stop in order");
-                    Some(Outcome { stopped: Some(result.is_ok()), ..Outcome::default() })
+                    ensure!(
+                        result.is_ok() || allowed.stopped,
+                        "the node did not stop in order"
+                    );
+                    Some(Outcome {
+                        stopped: Some(result.is_ok()),
+                        ..Outcome::default()
+                    })
                 }
                 None => None,
             },
@@ -169,7 +211,10 @@ impl Request {
 }
 
 fn stopped(allowed: Allowed) -> Result<Outcome, Failure> {
-    ensure!(allowed.stopped, "the log says that it is stopped, and nothing failed");
+    ensure!(
+        allowed.stopped,
+        "the log says that it is stopped, and nothing failed"
+    );
     Ok(Outcome::default())
 }
 
@@ -179,11 +224,19 @@ fn appended(
     sent: &[SubmissionId],
     results: AppendResults,
 ) -> Result<Outcome, Failure> {
-    ensure!(results.len() == sent.len(), "{} results for {} batches", results.len(), sent.len());
+    ensure!(
+        results.len() == sent.len(),
+        "{} results for {} batches",
+        results.len(),
+        sent.len()
+    );
     let mut outcome = Outcome::default();
     // The answer waits for the strictest topic of which something was taken.
     let is_sync = |id: &SubmissionId| model.submission(*id).is_some_and(|sent| sent.sync);
-    let synced = sent.iter().zip(&results).any(|(id, result)| result.is_ok() && is_sync(id));
+    let synced = sent
+        .iter()
+        .zip(&results)
+        .any(|(id, result)| result.is_ok() && is_sync(id));
     for (id, result) in sent.iter().zip(results) {
         match result {
             Ok(appended) => {
@@ -209,9 +262,14 @@ fn refused(
     id: SubmissionId,
     error: &AppendError,
 ) -> Result<(), Failure> {
-    let Some(sent) = model.submission(id) else { return Ok(()) };
+    let Some(sent) = model.submission(id) else {
+        return Ok(());
+    };
     let is_known = model.partitions.contains_key(&sent.partition);
-    let topic = model.owners.get(&sent.partition).and_then(|(topic, _)| model.topics.get(topic));
+    let topic = model
+        .owners
+        .get(&sent.partition)
+        .and_then(|(topic, _)| model.topics.get(topic));
     let deleting = !is_known || topic.is_none_or(|topic| topic.deleting > 0);
     let fine = match error {
         AppendError::UnknownPartition => deleting,
@@ -265,7 +323,10 @@ fn created(
         }
         Err(error) => return Err(Failure(format!("topic {name:?} was refused: {error}"))),
     };
-    Ok(Outcome { made, ..Outcome::default() })
+    Ok(Outcome {
+        made,
+        ..Outcome::default()
+    })
 }
 
 fn give_up(creating: &mut BTreeMap<String, u64>, name: &str) {
@@ -301,10 +362,14 @@ fn altered(
 ) -> Result<Outcome, Failure> {
     let known = model.topics.get_mut(&topic);
     match result {
-        Ok(()) => known.into_iter().for_each(|topic| topic.changed(number, true)),
+        Ok(()) => known
+            .into_iter()
+            .for_each(|topic| topic.changed(number, true)),
         Err(AlterConfigError::Stopped(_)) => return stopped(allowed),
         Err(AlterConfigError::Unknown(_)) => {
-            known.into_iter().for_each(|topic| topic.changed(number, false));
+            known
+                .into_iter()
+                .for_each(|topic| topic.changed(number, false));
         }
         Err(error) => return Err(Failure(format!("settings were refused: {error}"))),
     }

@@ -76,7 +76,14 @@ impl Seen {
         for topic in shared.topics() {
             let partitions = topic.partitions.iter().map(|p| outline_of(p)).collect();
             let (name, configs) = (topic.name.to_string(), topic.configs.clone());
-            seen.topics.insert(topic.id, SeenTopic { name, configs, partitions });
+            seen.topics.insert(
+                topic.id,
+                SeenTopic {
+                    name,
+                    configs,
+                    partitions,
+                },
+            );
         }
         seen
     }
@@ -88,7 +95,9 @@ impl Seen {
     pub fn everything(shared: &Shared, reader: &Reader) -> Result<Self, Failure> {
         let mut seen = Self::outline(shared);
         for topic in shared.topics() {
-            let Some(seen_topic) = seen.topics.get_mut(&topic.id) else { continue };
+            let Some(seen_topic) = seen.topics.get_mut(&topic.id) else {
+                continue;
+            };
             for (partition, seen) in topic.partitions.iter().zip(&mut seen_topic.partitions) {
                 seen.batches = Some(read_all(reader, partition)?);
             }
@@ -115,7 +124,10 @@ fn read_all(reader: &Reader, partition: &Arc<Partition>) -> Result<Vec<SeenBatch
         let batches = read_once(reader, partition, at, 100_000)?;
         let Some(last) = batches.last() else {
             let end = partition.end();
-            return Err(Failure(format!("nothing at {at} of {} up to {end}", partition.id)));
+            return Err(Failure(format!(
+                "nothing at {at} of {} up to {end}",
+                partition.id
+            )));
         };
         at = Offset(last.end());
         all.extend(batches);
@@ -134,16 +146,29 @@ pub fn read_once(
     max_bytes: usize,
 ) -> Result<Vec<SeenBatch>, Failure> {
     let failed = |error: &dyn std::error::Error| {
-        Failure(format!("reading {from} of partition {}: {}", partition.id, chain(error)))
+        Failure(format!(
+            "reading {from} of partition {}: {}",
+            partition.id,
+            chain(error)
+        ))
     };
-    let plan = partition.plan(from, max_bytes, true).map_err(|e| failed(&e))?;
-    let Some(plan) = plan else { return Ok(Vec::new()) };
-    let outcome = reader.carry_out(&plan, Mode::Blocking).map_err(|e| failed(&e))?;
+    let plan = partition
+        .plan(from, max_bytes, true)
+        .map_err(|e| failed(&e))?;
+    let Some(plan) = plan else {
+        return Ok(Vec::new());
+    };
+    let outcome = reader
+        .carry_out(&plan, Mode::Blocking)
+        .map_err(|e| failed(&e))?;
     let batches = outcome.into_batches().concat();
     check_readable(partition, from).map_err(|e| failed(&e))?;
     parse(&batches, from.0).map_err(|Failure(text)| {
         tracing::debug!(?plan, "a plan that was not fulfilled");
-        Failure(format!("reading {from} of partition {}: {text}", partition.id))
+        Failure(format!(
+            "reading {from} of partition {}: {text}",
+            partition.id
+        ))
     })
 }
 
@@ -173,7 +198,11 @@ pub fn parse(bytes: &Bytes, from: i64) -> Result<Vec<SeenBatch>, Failure> {
             Some(next) => batch.base() == next,
         };
         let (base, end) = (batch.base(), batch.end());
-        ensure!(fits, "batch [{base}, {end}) where {} was expected", next.unwrap_or(from));
+        ensure!(
+            fits,
+            "batch [{base}, {end}) where {} was expected",
+            next.unwrap_or(from)
+        );
         next = Some(end);
         batches.push(batch);
     }

@@ -25,6 +25,8 @@ pub struct Summary {
     pub poisoned: u64,
     /// Times that the disk was full and became free again.
     pub full_phases: u64,
+    /// Starts on a disk so full that the node could only be read.
+    pub stuck: u64,
     /// Batches that were confirmed or seen.
     pub confirmed: u64,
     /// Batches that were sent.
@@ -53,6 +55,7 @@ impl Summary {
         self.kills += other.kills;
         self.poisoned += other.poisoned;
         self.full_phases += other.full_phases;
+        self.stuck += other.stuck;
         self.confirmed += other.confirmed;
         self.sent += other.sent;
         self.reads += other.reads;
@@ -100,7 +103,7 @@ impl std::fmt::Display for Summary {
         write!(
             f,
             "seeds {}, steps {}, power cuts {} and {} at {} chosen points, starts {} \
-             (clean stops {}, kills {}, log stopped {}, disk full {}), batches sent {} confirmed \
+             (clean stops {}, kills {}, log stopped {}, disk full {}, and read only {}), batches sent {} confirmed \
              or seen {}, reads {} (held {}), segments {}",
             self.seeds,
             self.ticks,
@@ -112,6 +115,7 @@ impl std::fmt::Display for Summary {
             self.kills,
             self.poisoned,
             self.full_phases,
+            self.stuck,
             self.sent,
             self.confirmed,
             self.reads,

@@ -8,8 +8,8 @@ mod verify;
 use std::sync::Arc;
 use std::time::Duration;
 
-use broker::owner::Proposal;
 use broker::Machines;
+use broker::owner::Proposal;
 use disk::{Fault, SimDisk};
 use log::Progress;
 use types::{Clock, ManualClock, Random, SeededRandom};
@@ -73,7 +73,10 @@ impl World {
             faulty: false,
             lies: Vec::new(),
             probe: None,
-            summary: Summary { seeds: 1, ..Summary::default() },
+            summary: Summary {
+                seeds: 1,
+                ..Summary::default()
+            },
         }
     }
 
@@ -148,7 +151,9 @@ impl World {
     /// Steps the owner and takes note of what became visible and was answered.
     pub(crate) fn step_owner(&mut self) -> Result<(), Failure> {
         self.label("owner");
-        let Some(node) = &mut self.node else { return Ok(()) };
+        let Some(node) = &mut self.node else {
+            return Ok(());
+        };
         if node.owner.step() {
             self.look()?;
         }
@@ -157,12 +162,16 @@ impl World {
 
     pub(crate) fn step_writer(&mut self) -> bool {
         self.label("writer");
-        self.node.as_mut().is_some_and(|node| node.writer.step() == Progress::Worked)
+        self.node
+            .as_mut()
+            .is_some_and(|node| node.writer.step() == Progress::Worked)
     }
 
     pub(crate) fn step_syncer(&mut self) -> bool {
         self.label("syncer");
-        self.node.as_mut().is_some_and(|node| node.syncer.step() == Progress::Worked)
+        self.node
+            .as_mut()
+            .is_some_and(|node| node.syncer.step() == Progress::Worked)
     }
 
     pub(crate) fn step_background(&mut self) -> bool {
@@ -170,7 +179,9 @@ impl World {
             return false;
         };
         self.label(phase);
-        let Some(node) = &mut self.node else { return false };
+        let Some(node) = &mut self.node else {
+            return false;
+        };
         let progress = node.background.step();
         for done in node.background.take_done() {
             self.summary.sealed += u64::from(matches!(done, log::background::Done::Sealed(_)));
@@ -183,7 +194,9 @@ impl World {
         if self.client.requests.len() > 40 {
             return Ok(());
         }
-        let Some(node) = &self.node else { return Ok(()) };
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
         let mut scene = Scene {
             random: &mut self.random,
             model: &mut self.model,
@@ -196,7 +209,9 @@ impl World {
 
     /// Looks at what is visible, and takes the answers that came.
     pub(crate) fn look(&mut self) -> Result<(), Failure> {
-        let Some(node) = &self.node else { return Ok(()) };
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
         let seen = Seen::outline(&node.shared);
         self.model.adopt(&seen)?;
         let mut allowed = self.allowed;
@@ -204,7 +219,9 @@ impl World {
         let outcomes = self.client.requests.poll(&mut self.model, allowed)?;
         for outcome in outcomes {
             self.check_outcome(&outcome)?;
-            let Some(node) = &self.node else { return Ok(()) };
+            let Some(node) = &self.node else {
+                return Ok(());
+            };
             let mut scene = Scene {
                 random: &mut self.random,
                 model: &mut self.model,
@@ -224,7 +241,11 @@ impl World {
             crate::ensure!(there, "topic {id} was confirmed and is not visible");
         }
         if let Some((id, count)) = outcome.partitions {
-            let there = self.model.topics.get(&id).is_none_or(|t| t.partitions.len() >= count);
+            let there = self
+                .model
+                .topics
+                .get(&id)
+                .is_none_or(|t| t.partitions.len() >= count);
             crate::ensure!(there, "{count} partitions of topic {id} were confirmed");
         }
         Ok(())
@@ -247,6 +268,9 @@ impl World {
             }
         }
         let waiting = self.client.requests.len();
-        Err(Failure(format!("{waiting} requests are not answered: {:?}", self.client.requests)))
+        Err(Failure(format!(
+            "{waiting} requests are not answered: {:?}",
+            self.client.requests
+        )))
     }
 }

@@ -34,7 +34,10 @@ fn a_cut_at_any_operation_of_any_path_loses_nothing() {
     let found = summary.paths();
     for (path, points) in paths {
         let cuts = found.get(path).copied().unwrap_or_default();
-        assert!(cuts.points >= points, "{path}: {cuts:?}, {points} points are known");
+        assert!(
+            cuts.points >= points,
+            "{path}: {cuts:?}, {points} points are known"
+        );
         assert!(cuts.cuts >= 100, "{path}: {cuts:?}");
     }
 }

@@ -29,7 +29,14 @@ fn scene() -> Scene {
 }
 
 fn ends(scene: &Scene) -> Vec<i64> {
-    let end = |id: &PartitionId| scene.calm.read(*id).unwrap().last().map_or(0, |last| last.end());
+    let end = |id: &PartitionId| {
+        scene
+            .calm
+            .read(*id)
+            .unwrap()
+            .last()
+            .map_or(0, |last| last.end())
+    };
     scene.partitions.iter().map(end).collect()
 }
 
@@ -50,8 +57,15 @@ fn a_bit_flipped_in_any_field_of_a_confirmed_frame_is_never_cut_away() {
             let flip = |disk: &disk::SimDisk| assert!(disk.corrupt(&file, position + field, 0x10));
             scene.calm.restart(flip).unwrap();
             let poisoned = scene.calm.node.log.poisoned().is_some();
-            assert!(poisoned, "field {field} of frame {number} was taken for a torn tail");
-            assert_eq!(ends(&scene), left, "what is before frame {number} is served");
+            assert!(
+                poisoned,
+                "field {field} of frame {number} was taken for a torn tail"
+            );
+            assert_eq!(
+                ends(&scene),
+                left,
+                "what is before frame {number} is served"
+            );
             let partition = scene.partitions[0];
             let refused = scene.calm.append(partition, 10).unwrap_err();
             assert!(matches!(refused, AppendError::Stopped(_)), "{refused}");
@@ -71,15 +85,27 @@ fn a_bad_payload_stops_its_partition_and_no_other() {
     let flip = |disk: &disk::SimDisk| assert!(disk.corrupt(&file, frame.position + 152 + 300, 1));
     scene.calm.restart(flip).unwrap();
     assert!(scene.calm.node.log.poisoned().is_none());
-    assert_eq!(ends(&scene), [1, 3], "the second batch of the first partition is bad");
-    let [bad, good] = scene.partitions[..] else { panic!("two partitions") };
-    assert_eq!(scene.calm.append(bad, 10).unwrap_err(), AppendError::Damaged);
+    assert_eq!(
+        ends(&scene),
+        [1, 3],
+        "the second batch of the first partition is bad"
+    );
+    let [bad, good] = scene.partitions[..] else {
+        panic!("two partitions")
+    };
+    assert_eq!(
+        scene.calm.append(bad, 10).unwrap_err(),
+        AppendError::Damaged
+    );
     assert_eq!(scene.calm.append(good, 10).unwrap().base_offset.0, 3);
     // It stays so when the checkpoint knows of it, and when the file is sealed.
     scene.calm.checkpoint();
     scene.calm.restart(|_| ()).unwrap();
     assert_eq!(ends(&scene), [1, 4]);
-    assert_eq!(scene.calm.append(bad, 10).unwrap_err(), AppendError::Damaged);
+    assert_eq!(
+        scene.calm.append(bad, 10).unwrap_err(),
+        AppendError::Damaged
+    );
     for _ in 0..8 {
         scene.calm.append(good, 16_000).unwrap();
     }
@@ -87,7 +113,10 @@ fn a_bad_payload_stops_its_partition_and_no_other() {
     scene.calm.checkpoint();
     scene.calm.power_cut().unwrap();
     assert_eq!(ends(&scene), [1, 12]);
-    assert_eq!(scene.calm.append(bad, 10).unwrap_err(), AppendError::Damaged);
+    assert_eq!(
+        scene.calm.append(bad, 10).unwrap_err(),
+        AppendError::Damaged
+    );
 }
 
 #[test]
@@ -97,7 +126,12 @@ fn a_bad_change_of_metadata_ends_what_is_served_before_it() {
     scene.calm.append(scene.partitions[0], 10).unwrap();
     scene.calm.rest(Duration::from_millis(200));
     let file = live_file(&scene.calm.disk).unwrap();
-    let frame = frames(&scene.calm.disk, &file).unwrap().others().last().copied().unwrap();
+    let frame = frames(&scene.calm.disk, &file)
+        .unwrap()
+        .others()
+        .last()
+        .copied()
+        .unwrap();
     let flip = |disk: &disk::SimDisk| assert!(disk.corrupt(&file, frame.position + 152 + 3, 1));
     scene.calm.restart(flip).unwrap();
     assert!(scene.calm.node.log.poisoned().is_some());
@@ -119,7 +153,15 @@ fn a_torn_frame_that_nobody_was_told_of_is_cut_silently() {
         scene.calm.restart(flip).unwrap();
         assert!(scene.calm.node.log.poisoned().is_none(), "field {field}");
         assert_eq!(ends(&scene), [3, 3]);
-        assert_eq!(scene.calm.append(scene.partitions[0], 10).unwrap().base_offset.0, 3);
+        assert_eq!(
+            scene
+                .calm
+                .append(scene.partitions[0], 10)
+                .unwrap()
+                .base_offset
+                .0,
+            3
+        );
     }
 }
 
@@ -133,7 +175,10 @@ fn the_last_confirmed_frame_is_proven_once_the_node_rests() {
     assert_eq!(ends(&scene), [4, 3]);
     let file = live_file(&scene.calm.disk).unwrap();
     let position = frames(&scene.calm.disk, &file).unwrap().records()[0].position;
-    scene.calm.restart(|disk| assert!(disk.corrupt(&file, position + 33, 1))).unwrap();
+    scene
+        .calm
+        .restart(|disk| assert!(disk.corrupt(&file, position + 33, 1)))
+        .unwrap();
     assert!(scene.calm.node.log.poisoned().is_some());
     assert_eq!(ends(&scene), [3, 3]);
 }
@@ -146,7 +191,10 @@ fn one_copy_of_a_file_header_is_enough() {
             let file = live_file(&scene.calm.disk).unwrap();
             let flip = |disk: &disk::SimDisk| assert!(disk.corrupt(&file, copy + field, 2));
             scene.calm.restart(flip).unwrap();
-            assert!(scene.calm.node.log.poisoned().is_none(), "copy {copy} field {field}");
+            assert!(
+                scene.calm.node.log.poisoned().is_none(),
+                "copy {copy} field {field}"
+            );
             assert_eq!(ends(&scene), [3, 3]);
         }
     }
@@ -179,7 +227,10 @@ fn a_spare_without_a_good_header_is_not_used() {
     let mut scene = scene();
     let spares = LogFiles::of(&scene.calm.disk).unwrap().spares;
     let broken: BTreeSet<PathBuf> = spares.iter().take(2).cloned().collect();
-    let before: Vec<_> = broken.iter().map(|f| scene.calm.disk.contents(f).unwrap()).collect();
+    let before: Vec<_> = broken
+        .iter()
+        .map(|f| scene.calm.disk.contents(f).unwrap())
+        .collect();
     let meddle = |disk: &disk::SimDisk| broken.iter().for_each(|file| break_both(disk, file));
     scene.calm.restart(meddle).unwrap();
     assert!(scene.calm.node.log.poisoned().is_none());
@@ -190,7 +241,10 @@ fn a_spare_without_a_good_header_is_not_used() {
     assert!(live.iter().all(|file| !broken.contains(file)));
     for (file, before) in broken.iter().zip(before) {
         let now = scene.calm.disk.contents(file);
-        assert!(now.is_none_or(|now| now[8_192..] == before[8_192..]), "nothing went into it");
+        assert!(
+            now.is_none_or(|now| now[8_192..] == before[8_192..]),
+            "nothing went into it"
+        );
     }
 }
 
@@ -199,9 +253,15 @@ fn a_damaged_checkpoint_means_the_one_before_it() {
     let newest = |calm: &Calm| {
         let dir = Path::new("/data/checkpoints");
         let names = disk::Disk::list(&calm.disk, dir).unwrap();
-        let mut all: Vec<_> = names.into_iter().filter(|n| n.ends_with("0.checkpoint") || n.len() == 31).collect();
+        let mut all: Vec<_> = names
+            .into_iter()
+            .filter(|n| n.ends_with("0.checkpoint") || n.len() == 31)
+            .collect();
         all.sort();
-        all.into_iter().rev().map(|name| dir.join(name)).collect::<Vec<_>>()
+        all.into_iter()
+            .rev()
+            .map(|name| dir.join(name))
+            .collect::<Vec<_>>()
     };
     for byte in [0, 5, 20, 60, 110, 130, 165, 200, 300] {
         let mut scene = scene();
@@ -214,7 +274,15 @@ fn a_damaged_checkpoint_means_the_one_before_it() {
         scene.calm.restart(flip).unwrap();
         assert!(scene.calm.node.log.poisoned().is_none(), "byte {byte}");
         assert_eq!(ends(&scene), [4, 3]);
-        assert_eq!(scene.calm.append(scene.partitions[0], 10).unwrap().base_offset.0, 4);
+        assert_eq!(
+            scene
+                .calm
+                .append(scene.partitions[0], 10)
+                .unwrap()
+                .base_offset
+                .0,
+            4
+        );
     }
 }
 

@@ -44,14 +44,22 @@ fn assert_seen(mutant: Mutant) {
 
 #[test]
 fn a_sync_that_is_skipped_is_seen() {
-    let lie = Fault::new(Op::SyncData, FaultKind::Lie).on("/log/").forever();
-    assert_caught("sync skipped", None, |seed| World::new(seed).lying(lie.clone()));
+    let lie = Fault::new(Op::SyncData, FaultKind::Lie)
+        .on("/log/")
+        .forever();
+    assert_caught("sync skipped", None, |seed| {
+        World::new(seed).lying(lie.clone())
+    });
 }
 
 #[test]
 fn a_directory_that_is_not_synced_is_seen() {
-    let lie = Fault::new(Op::SyncDir, FaultKind::Lie).on("/data/log").forever();
-    assert_caught("no directory sync", None, |seed| World::new(seed).lying(lie.clone()));
+    let lie = Fault::new(Op::SyncDir, FaultKind::Lie)
+        .on("/data/log")
+        .forever();
+    assert_caught("no directory sync", None, |seed| {
+        World::new(seed).lying(lie.clone())
+    });
 }
 
 #[test]
@@ -103,8 +111,14 @@ fn reuse_under_a_reader(mutant: Option<Mutant>) -> bool {
 
 #[test]
 fn reuse_under_a_reader_is_seen() {
-    assert!(!reuse_under_a_reader(None), "files are reused only after the last reader");
-    assert!(reuse_under_a_reader(Some(Mutant::ReuseUnderReader)), "no reader sees it");
+    assert!(
+        !reuse_under_a_reader(None),
+        "files are reused only after the last reader"
+    );
+    assert!(
+        reuse_under_a_reader(Some(Mutant::ReuseUnderReader)),
+        "no reader sees it"
+    );
 }
 
 /// The last confirmed frame is damaged after a rest. Gives whether that is said.
@@ -116,15 +130,22 @@ fn damage_of_the_last_frame_is_said(mutant: Option<Mutant>) -> bool {
     calm.rest(Duration::from_secs(1));
     let file = live_file(&calm.disk).unwrap();
     let frame = frames(&calm.disk, &file).unwrap().records().pop().unwrap();
-    calm.restart(|disk| assert!(disk.corrupt(&file, frame.position + 40, 1))).unwrap();
+    calm.restart(|disk| assert!(disk.corrupt(&file, frame.position + 40, 1)))
+        .unwrap();
     mutant::set(None);
     calm.node.log.poisoned().is_some()
 }
 
 #[test]
 fn a_missing_idle_frame_is_seen() {
-    assert!(damage_of_the_last_frame_is_said(None), "a confirmed frame is never cut away");
-    assert!(!damage_of_the_last_frame_is_said(Some(Mutant::NoIdleFrame)), "nothing needs it");
+    assert!(
+        damage_of_the_last_frame_is_said(None),
+        "a confirmed frame is never cut away"
+    );
+    assert!(
+        !damage_of_the_last_frame_is_said(Some(Mutant::NoIdleFrame)),
+        "nothing needs it"
+    );
 }
 
 /// The power goes between the two copies that mark a file as a spare. Gives whether it is one.
@@ -162,8 +183,14 @@ fn half_marked_file_is_a_spare(mutant: Option<Mutant>) -> bool {
 
 #[test]
 fn an_old_header_of_a_spare_that_is_accepted_is_seen() {
-    assert!(half_marked_file_is_a_spare(None), "of two headers the later one counts");
-    assert!(!half_marked_file_is_a_spare(Some(Mutant::OldHeader)), "nothing sees it");
+    assert!(
+        half_marked_file_is_a_spare(None),
+        "of two headers the later one counts"
+    );
+    assert!(
+        !half_marked_file_is_a_spare(Some(Mutant::OldHeader)),
+        "nothing sees it"
+    );
 }
 
 #[test]

@@ -17,9 +17,18 @@ fn what_was_confirmed_or_seen_survives_whatever_happens() {
     println!("{summary}");
     assert_eq!(summary.seeds, SEEDS);
     assert!(summary.cuts > SEEDS, "{summary}");
-    assert!(summary.kills > SEEDS / 2 && summary.clean_stops > SEEDS, "{summary}");
-    assert!(summary.full_phases > SEEDS / 2 && summary.poisoned > SEEDS / 10, "{summary}");
-    assert!(summary.held_reads > 10 * SEEDS && summary.sealed > 10 * SEEDS, "{summary}");
+    assert!(
+        summary.kills > SEEDS / 2 && summary.clean_stops > SEEDS,
+        "{summary}"
+    );
+    assert!(
+        summary.full_phases > SEEDS / 2 && summary.poisoned > SEEDS / 10,
+        "{summary}"
+    );
+    assert!(
+        summary.held_reads > 10 * SEEDS && summary.sealed > 10 * SEEDS,
+        "{summary}"
+    );
     assert!(summary.confirmed > 500 * SEEDS, "{summary}");
 }
 
@@ -30,5 +39,9 @@ fn the_same_seed_gives_the_same_trace() {
     let second: Vec<u64> = (1_000..1_008).map(run).collect();
     assert_eq!(first, second);
     let distinct: std::collections::BTreeSet<u64> = first.iter().copied().collect();
-    assert_eq!(distinct.len(), first.len(), "another seed gives another trace");
+    assert_eq!(
+        distinct.len(),
+        first.len(),
+        "another seed gives another trace"
+    );
 }

@@ -74,7 +74,10 @@ fn main() -> anyhow::Result<()> {
 
 fn range(text: &str) -> anyhow::Result<(u64, u64)> {
     let (first, end) = text.split_once("..").context("seeds are first..end")?;
-    Ok((first.parse().context("first seed")?, end.parse().context("end of the seeds")?))
+    Ok((
+        first.parse().context("first seed")?,
+        end.parse().context("end of the seeds")?,
+    ))
 }
 
 fn world(seed: u64, cuts: u64) -> World {

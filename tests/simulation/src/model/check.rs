@@ -20,11 +20,18 @@ impl Model {
     /// When a promise is broken.
     pub fn check(&self, seen: &Seen) -> Result<(), Failure> {
         for (id, topic) in &seen.topics {
-            ensure!(!self.gone.contains(id), "topic {:?} is back after its deletion", topic.name);
+            ensure!(
+                !self.gone.contains(id),
+                "topic {:?} is back after its deletion",
+                topic.name
+            );
             match self.topics.get(id) {
                 Some(known) => self.check_topic(known, topic)?,
                 None => {
-                    let asked = self.creating.get(&topic.name).is_some_and(|count| *count > 0);
+                    let asked = self
+                        .creating
+                        .get(&topic.name)
+                        .is_some_and(|count| *count > 0);
                     ensure!(asked, "topic {:?} ({id}) was not asked for", topic.name);
                 }
             }
@@ -32,20 +39,37 @@ impl Model {
         }
         for (id, topic) in &self.topics {
             let there = seen.topics.contains_key(id);
-            ensure!(there || topic.deleting > 0, "topic {:?} ({id}) is lost", topic.name);
+            ensure!(
+                there || topic.deleting > 0,
+                "topic {:?} ({id}) is lost",
+                topic.name
+            );
         }
         Ok(())
     }
 
     fn check_topic(&self, known: &TopicModel, seen: &SeenTopic) -> Result<(), Failure> {
         let name = &known.name;
-        ensure!(seen.name == *name, "topic {name:?} is called {:?}", seen.name);
+        ensure!(
+            seen.name == *name,
+            "topic {name:?} is called {:?}",
+            seen.name
+        );
         let (before, now) = (known.partitions.len(), seen.partitions.len());
-        ensure!(now >= before, "topic {name:?} has {now} partitions, it had {before}");
+        ensure!(
+            now >= before,
+            "topic {name:?} has {now} partitions, it had {before}"
+        );
         let most = before.max(known.partitions_asked);
-        ensure!(now <= most, "topic {name:?} has {now} partitions, {most} were asked for");
+        ensure!(
+            now <= most,
+            "topic {name:?} has {now} partitions, {most} were asked for"
+        );
         let configs = &seen.configs;
-        ensure!(known.may_have(configs), "topic {name:?} has {configs:?}, known is {known:?}");
+        ensure!(
+            known.may_have(configs),
+            "topic {name:?} has {configs:?}, known is {known:?}"
+        );
         for seen in &seen.partitions {
             if self.partitions.contains_key(&seen.id) {
                 self.check_partition(known, seen)?;
@@ -55,13 +79,23 @@ impl Model {
     }
 
     fn check_numbers(&self, id: TopicId, topic: &SeenTopic) -> Result<(), Failure> {
-        let known = self.topics.get(&id).map_or(&[][..], |known| &known.partitions);
+        let known = self
+            .topics
+            .get(&id)
+            .map_or(&[][..], |known| &known.partitions);
         for (number, partition) in topic.partitions.iter().enumerate() {
             if let Some(known) = known.get(number) {
                 let seen = partition.id;
-                ensure!(*known == seen, "partition {known} of {:?} is {seen} now", topic.name);
+                ensure!(
+                    *known == seen,
+                    "partition {known} of {:?} is {seen} now",
+                    topic.name
+                );
             } else if let Some(owner) = self.owners.get(&partition.id) {
-                return Err(Failure(format!("{owner:?} had partition {} before", partition.id)));
+                return Err(Failure(format!(
+                    "{owner:?} had partition {} before",
+                    partition.id
+                )));
             }
         }
         Ok(())
@@ -69,22 +103,47 @@ impl Model {
 
     fn check_partition(&self, topic: &TopicModel, seen: &SeenPartition) -> Result<(), Failure> {
         let id = seen.id;
-        let Some(known) = self.partitions.get(&id) else { return Ok(()) };
+        let Some(known) = self.partitions.get(&id) else {
+            return Ok(());
+        };
         let SeenPartition { start, end, .. } = *seen;
-        ensure!(start <= end, "partition {id} starts at {start} and ends at {end}");
-        ensure!(start >= known.start, "partition {id} starts at {start} after {}", known.start);
-        ensure!(end >= known.end, "partition {id} ends at {end} after {}", known.end);
+        ensure!(
+            start <= end,
+            "partition {id} starts at {start} and ends at {end}"
+        );
+        ensure!(
+            start >= known.start,
+            "partition {id} starts at {start} after {}",
+            known.start
+        );
+        ensure!(
+            end >= known.end,
+            "partition {id} ends at {end} after {}",
+            known.end
+        );
         let most = known.start.max(known.trim_asked);
-        ensure!(topic.expires || start <= most, "partition {id} starts at {start}, not {most}");
-        let Some(batches) = &seen.batches else { return Ok(()) };
+        ensure!(
+            topic.expires || start <= most,
+            "partition {id} starts at {start}, not {most}"
+        );
+        let Some(batches) = &seen.batches else {
+            return Ok(());
+        };
         self.check_batches(id, batches)?;
         let bases: BTreeSet<i64> = batches.iter().map(SeenBatch::base).collect();
         for (base, batch) in known.known.range(..end) {
             let there = batch.end <= start || bases.contains(base);
-            ensure!(there, "{:?} at {base} of partition {id} is lost", batch.submission);
+            ensure!(
+                there,
+                "{:?} at {base} of partition {id} is lost",
+                batch.submission
+            );
         }
         let last = batches.last().map_or(start, SeenBatch::end);
-        ensure!(last == end || seen.damaged, "partition {id} ends at {end}, read up to {last}");
+        ensure!(
+            last == end || seen.damaged,
+            "partition {id} ends at {end}, read up to {last}"
+        );
         Ok(())
     }
 
@@ -104,23 +163,40 @@ impl Model {
         for batch in batches {
             let (base, end) = (batch.base(), batch.end());
             let id = self.identify(partition, batch)?;
-            ensure!(here.insert(id), "{id:?} stands twice in partition {partition}");
+            ensure!(
+                here.insert(id),
+                "{id:?} stands twice in partition {partition}"
+            );
             if let Some(known) = known {
                 known.check(base, end, id, Some(&batch.bytes))?;
             }
-            let Some(submission) = self.submission(id) else { continue };
+            let Some(submission) = self.submission(id) else {
+                continue;
+            };
             if let Some(placed) = submission.placed.filter(|placed| *placed != base) {
                 let start = known.map_or(0, |known| known.start);
                 let trimmed = placed + i64::from(submission.count) <= start;
-                ensure!(trimmed, "{id:?} stands at {base} of {partition} and at {placed}");
+                ensure!(
+                    trimmed,
+                    "{id:?} stands at {base} of {partition} and at {placed}"
+                );
             }
-            ensure!(!submission.refused, "{id:?} was refused and stands at {base}");
+            ensure!(
+                !submission.refused,
+                "{id:?} was refused and stands at {base}"
+            );
             let now = batch.header.leader_epoch.0;
-            ensure!(now >= epoch, "leader epoch {now} at {base} of {partition} after {epoch}");
+            ensure!(
+                now >= epoch,
+                "leader epoch {now} at {base} of {partition} after {epoch}"
+            );
             epoch = now;
             if submission.order.is_some() {
                 let ordered = order < submission.order;
-                ensure!(ordered, "{id:?} at {base} of {partition} overtook a batch before it");
+                ensure!(
+                    ordered,
+                    "{id:?} at {base} of {partition} overtook a batch before it"
+                );
                 order = submission.order;
             }
         }
@@ -137,21 +213,41 @@ impl Model {
         let mut scratch = Vec::new();
         let records = Records::read(&batch.bytes, &mut scratch);
         let mut records = records.map_err(|e| Failure(format!("{}: {e}", at())))?;
-        let first = records.next().and_then(Result::ok).and_then(|record| record.key);
-        let number = first.and_then(|key| <[u8; 4]>::try_from(key).ok()).map(u32::from_le_bytes);
-        let Some(number) = number else { return Err(Failure(format!("{} has no number", at()))) };
+        let first = records
+            .next()
+            .and_then(Result::ok)
+            .and_then(|record| record.key);
+        let number = first
+            .and_then(|key| <[u8; 4]>::try_from(key).ok())
+            .map(u32::from_le_bytes);
+        let Some(number) = number else {
+            return Err(Failure(format!("{} has no number", at())));
+        };
         let id = SubmissionId(number);
         let Some(sent) = self.submission(id) else {
             return Err(Failure(format!("{} was never sent", at())));
         };
         let body = batch.bytes.slice(record::HEADER_BYTES..);
-        ensure!(sent.partition == partition, "{} was sent to {}", at(), sent.partition);
+        ensure!(
+            sent.partition == partition,
+            "{} was sent to {}",
+            at(),
+            sent.partition
+        );
         ensure!(sent.body == body, "{} has other bytes than {id:?}", at());
-        ensure!(sent.count == batch.header.count, "{} has another count than {id:?}", at());
+        ensure!(
+            sent.count == batch.header.count,
+            "{} has another count than {id:?}",
+            at()
+        );
         let producer = batch.header.has_producer();
         let producer =
             producer.then_some((batch.header.producer_id.0, batch.header.base_sequence.0));
-        ensure!(sent.producer == producer, "{} has another producer than {id:?}", at());
+        ensure!(
+            sent.producer == producer,
+            "{} has another producer than {id:?}",
+            at()
+        );
         Ok(id)
     }
 
@@ -165,12 +261,20 @@ impl Model {
         let last = self.order.iter().rposition(|id| there.contains(id));
         for id in self.order.iter().take(last.unwrap_or(0)) {
             let judged = |sent: &&Submission| !sent.refused && !sent.silent;
-            let Some(sent) = self.submission(*id).filter(judged) else { continue };
-            let Some(start) = starts.get(&sent.partition) else { continue };
+            let Some(sent) = self.submission(*id).filter(judged) else {
+                continue;
+            };
+            let Some(start) = starts.get(&sent.partition) else {
+                continue;
+            };
             // What was trimmed may have been the batch.
             let untouched = *start <= sent.end_before;
             let lost = untouched && !there.contains(id);
-            ensure!(!lost, "{id:?} to partition {} is missing before others", sent.partition);
+            ensure!(
+                !lost,
+                "{id:?} to partition {} is missing before others",
+                sent.partition
+            );
         }
         Ok(())
     }
@@ -182,10 +286,17 @@ impl Model {
     pub fn check_written(&self, seen: &Seen) -> Result<(), Failure> {
         let (there, starts) = self.survivors(seen)?;
         for id in &self.written {
-            let Some(sent) = self.submission(*id) else { continue };
-            let Some(start) = starts.get(&sent.partition) else { continue };
+            let Some(sent) = self.submission(*id) else {
+                continue;
+            };
+            let Some(start) = starts.get(&sent.partition) else {
+                continue;
+            };
             let lost = *start <= sent.end_before && !there.contains(id);
-            ensure!(!lost, "{id:?} was written, answered and is gone though only a process died");
+            ensure!(
+                !lost,
+                "{id:?} was written, answered and is gone though only a process died"
+            );
         }
         Ok(())
     }
@@ -208,7 +319,10 @@ impl Model {
     /// When a promise is broken.
     pub fn adopt(&mut self, seen: &Seen) -> Result<(), Failure> {
         self.check(seen)?;
-        let lost = self.topics.keys().filter(|id| !seen.topics.contains_key(id));
+        let lost = self
+            .topics
+            .keys()
+            .filter(|id| !seen.topics.contains_key(id));
         for id in lost.copied().collect::<Vec<_>>() {
             self.topic_gone(id);
         }
@@ -222,13 +336,20 @@ impl Model {
         let new = || TopicModel::new(seen.name.clone(), seen.configs.clone());
         let topic = self.topics.entry(id).or_insert_with(new);
         topic.see_configs(seen.configs.clone());
-        for (number, partition) in seen.partitions.iter().enumerate().skip(topic.partitions.len()) {
+        for (number, partition) in seen
+            .partitions
+            .iter()
+            .enumerate()
+            .skip(topic.partitions.len())
+        {
             topic.partitions.push(partition.id);
             self.owners.insert(partition.id, (id, number));
             self.partitions.entry(partition.id).or_default();
         }
         for seen in &seen.partitions {
-            let Some(known) = self.partitions.get_mut(&seen.id) else { continue };
+            let Some(known) = self.partitions.get_mut(&seen.id) else {
+                continue;
+            };
             known.end = known.end.max(seen.end);
             if seen.start > known.start {
                 known.trimmed(seen.start);

@@ -45,7 +45,11 @@ impl PartitionModel {
         bytes: Option<Bytes>,
     ) -> Result<(), Failure> {
         self.check(base, end, submission, bytes.as_ref())?;
-        let known = self.known.entry(base).or_insert(Known { end, submission, bytes: None });
+        let known = self.known.entry(base).or_insert(Known {
+            end,
+            submission,
+            bytes: None,
+        });
         known.bytes = bytes.or(known.bytes.take());
         self.end = self.end.max(end);
         Ok(())
@@ -71,7 +75,10 @@ impl PartitionModel {
                 known.submission
             );
             if let (true, Some(bytes), Some(before)) = (same, bytes, &known.bytes) {
-                ensure!(bytes == before, "the bytes of {submission:?} at {base} changed");
+                ensure!(
+                    bytes == before,
+                    "the bytes of {submission:?} at {base} changed"
+                );
             }
         }
         Ok(())

@@ -58,11 +58,16 @@ impl TopicModel {
 
     /// These settings are in force.
     pub fn see_configs(&mut self, configs: BTreeMap<String, String>) {
-        self.sync = configs.get("durability").is_none_or(|value| value != "async");
+        self.sync = configs
+            .get("durability")
+            .is_none_or(|value| value != "async");
         self.note_expiry(configs.keys());
         if self.configs != configs {
             // The fewest changes that lead there: those behind them may still be under way.
-            let done = self.possible().find(|done| self.after(*done) == configs).unwrap_or(0);
+            let done = self
+                .possible()
+                .find(|done| self.after(*done) == configs)
+                .unwrap_or(0);
             self.changes.drain(..done);
             self.changes_confirmed = self.changes_confirmed.saturating_sub(done);
         }
@@ -77,7 +82,11 @@ impl TopicModel {
 
     /// A change of settings was confirmed, or refused.
     pub fn changed(&mut self, request: u64, confirmed: bool) {
-        let Some(at) = self.changes.iter().position(|change| change.request == request) else {
+        let Some(at) = self
+            .changes
+            .iter()
+            .position(|change| change.request == request)
+        else {
             return;
         };
         if confirmed {

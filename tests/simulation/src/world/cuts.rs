@@ -11,10 +11,17 @@ use crate::model::Model;
 use crate::probe::Cut;
 use crate::seen::{Seen, chain};
 
+/// Whether a node that is up takes nothing because no log file could be made when it came up.
+pub(super) fn is_full(reason: &str) -> bool {
+    reason.contains("no room for a log file")
+}
+
 impl World {
     /// Starts a node on every copy that was taken, and holds it against what is known.
     pub(crate) fn judge_cuts(&mut self) -> Result<(), Failure> {
-        let Some(probe) = &self.probe else { return Ok(()) };
+        let Some(probe) = &self.probe else {
+            return Ok(());
+        };
         for cut in probe.take() {
             self.judge_cut(&cut).map_err(|Failure(text)| {
                 Failure(format!("after a cut at {:?}: {text}", cut.point))
@@ -36,17 +43,27 @@ impl World {
         model.settled();
         cut.disk.crash();
         let again = self.start_copy(&cut.disk)?;
-        model.check(&again).map_err(|Failure(text)| Failure(format!("and another one: {text}")))
+        model
+            .check(&again)
+            .map_err(|Failure(text)| Failure(format!("and another one: {text}")))
     }
 
-    fn start_copy(&mut self, disk: &SimDisk) -> Result<Seen, Failure> {
+    fn start_copy(&mut self, copy: &SimDisk) -> Result<Seen, Failure> {
         let random = Box::new(SeededRandom::new(self.random.next_u64()));
         let clock: Arc<dyn Clock> = self.clock.clone();
-        let disk: Arc<dyn Disk> = Arc::new(disk.clone());
+        let disk: Arc<dyn Disk> = Arc::new(copy.clone());
         let opened = broker::open(&self.setup.node, disk, clock, random);
         let node = opened.map_err(|error| Failure(format!("no start: {}", chain(&error))))?;
         if let Some(reason) = node.log.poisoned() {
-            return Err(Failure(format!("the log is stopped after a start: {reason}")));
+            if self.allowed.full && is_full(&reason) {
+                // It serves what it can; with space it must come up whole.
+                copy.set_capacity(1 << 40);
+                copy.kill();
+                return self.start_copy(copy);
+            }
+            return Err(Failure(format!(
+                "the log is stopped after a start: {reason}"
+            )));
         }
         Seen::everything(&node.shared, &node.reader)
     }

@@ -9,6 +9,7 @@ use tokio::sync::oneshot;
 use types::{Clock, Random, SeededRandom};
 
 use super::World;
+use super::cuts::is_full;
 use crate::ensure;
 use crate::failure::Failure;
 use crate::requests::{Allowed, Request};
@@ -66,7 +67,11 @@ impl World {
         };
         tracing::info!(life = self.model.life, ?end, "a life");
         if end == End::CutAtOperation {
-            let when = if self.random.chance(1, 2) { When::Before } else { When::After };
+            let when = if self.random.chance(1, 2) {
+                When::Before
+            } else {
+                When::After
+            };
             let number = self.disk.op_count() + 1 + self.random.below(1_500);
             self.disk.cut_at(number, when);
         }
@@ -135,7 +140,11 @@ impl World {
         let op = [Op::SyncData, Op::Write, Op::Rename][crate::setup::pick(&mut self.random, 3)];
         let times = 2 + self.random.below(4);
         tracing::info!(?op, times, "checkpoints fail");
-        self.disk.inject(Fault::new(op, FaultKind::Io).on("next.checkpoint").times(times));
+        self.disk.inject(
+            Fault::new(op, FaultKind::Io)
+                .on("next.checkpoint")
+                .times(times),
+        );
     }
 
     fn plan_fault(&mut self) {
@@ -150,12 +159,24 @@ impl World {
             10 => (Op::Read, ""),
             _ => (Op::Create, ""),
         };
-        let kind = if self.random.chance(1, 4) { FaultKind::NoSpace } else { FaultKind::Io };
+        let kind = if self.random.chance(1, 4) {
+            FaultKind::NoSpace
+        } else {
+            FaultKind::Io
+        };
         tracing::info!(?op, part, ?kind, "a fault is planned");
         let nth = 1 + self.random.below(6);
-        self.disk.inject(Fault::new(op, kind).on(part).nth(nth).times(1 + self.random.below(2)));
+        self.disk.inject(
+            Fault::new(op, kind)
+                .on(part)
+                .nth(nth)
+                .times(1 + self.random.below(2)),
+        );
         self.faulty = true;
-        self.allowed = Allowed { stopped: true, full: true };
+        self.allowed = Allowed {
+            stopped: true,
+            full: true,
+        };
     }
 
     /// Takes the power from the node and starts another one.
@@ -200,7 +221,9 @@ impl World {
     /// Stops the node in order, as its shell does, and starts another one.
     fn stop_in_order(&mut self) -> Result<(), Failure> {
         self.disk.spare();
-        let Some(node) = &self.node else { return Ok(()) };
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
         let (reply, answer) = oneshot::channel();
         node.inbox.push(Proposal::Stop { reply });
         self.client.requests.push(Request::Stop { answer });
@@ -245,10 +268,18 @@ impl World {
             let mut power_cut = false;
             if cuts_left > 0 && self.random.chance(1, 3) {
                 cuts_left -= 1;
-                let when = if self.random.chance(1, 2) { When::Before } else { When::After };
-                self.disk.cut_at(self.disk.op_count() + 1 + self.random.below(80), when);
+                let when = if self.random.chance(1, 2) {
+                    When::Before
+                } else {
+                    When::After
+                };
+                self.disk
+                    .cut_at(self.disk.op_count() + 1 + self.random.below(80), when);
             }
-            let fresh = self.disk.contents(&crate::setup::root().join("format")).is_none();
+            let fresh = self
+                .disk
+                .contents(&crate::setup::root().join("format"))
+                .is_none();
             self.label(if fresh { "creation" } else { "recovery" });
             let faulty = cuts_left > 0 && self.random.chance(1, 8);
             if faulty {
@@ -276,6 +307,13 @@ impl World {
                     self.disk.kill();
                     self.model.next_life(false);
                 }
+                Ok(node) if node.log.poisoned().is_some_and(|reason| is_full(&reason)) => {
+                    self.summary.stuck += 1;
+                    drop(node);
+                    self.disk.set_capacity(1 << 40);
+                    self.disk.kill();
+                    self.model.next_life(false);
+                }
                 Ok(node) => {
                     self.disk.set_capacity(1 << 40);
                     self.node = Some(node);
@@ -289,7 +327,14 @@ impl World {
 
     /// Something goes wrong while a node starts.
     fn fail_start(&mut self) {
-        let ops = [Op::SyncData, Op::SyncDir, Op::Write, Op::Rename, Op::Create, Op::Allocate];
+        let ops = [
+            Op::SyncData,
+            Op::SyncDir,
+            Op::Write,
+            Op::Rename,
+            Op::Create,
+            Op::Allocate,
+        ];
         let op = ops[crate::setup::pick(&mut self.random, ops.len())];
         let nth = 1 + self.random.below(4);
         tracing::info!(?op, nth, "a start meets a fault");
@@ -312,7 +357,14 @@ impl World {
         }
         Arc::new(RecordingDisk::new(disk, |operation, phase| {
             if let Phase::End(ok) = phase {
-                let Operation { op, path, to, position, len, .. } = operation;
+                let Operation {
+                    op,
+                    path,
+                    to,
+                    position,
+                    len,
+                    ..
+                } = operation;
                 tracing::trace!(?op, ?path, ?to, position, len, ok, "disk");
             }
         }))
@@ -321,9 +373,13 @@ impl World {
     /// Everything that must be there after a start is there; what else is there stays.
     fn judge_start(&mut self) -> Result<(), Failure> {
         self.label("verify");
-        let Some(node) = &self.node else { return Ok(()) };
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
         if let Some(reason) = node.log.poisoned() {
-            return Err(Failure(format!("the log is stopped after a start: {reason}")));
+            return Err(Failure(format!(
+                "the log is stopped after a start: {reason}"
+            )));
         }
         let seen = Seen::everything(&node.shared, &node.reader)?;
         for partition in seen.topics.values().flat_map(|topic| &topic.partitions) {
@@ -336,7 +392,10 @@ impl World {
         self.model.adopt(&seen)?;
         self.model.settled();
         self.model.written.clear();
-        ensure!(self.client.requests.is_empty(), "requests outlived their node");
+        ensure!(
+            self.client.requests.is_empty(),
+            "requests outlived their node"
+        );
         Ok(())
     }
 }

@@ -47,15 +47,24 @@ impl World {
             let held = self.held.swap_remove(at);
             return self.carry_out(&held);
         }
-        let Some((partition, from, max_bytes)) = self.choose_read() else { return Ok(()) };
-        let Some(node) = &self.node else { return Ok(()) };
+        let Some((partition, from, max_bytes)) = self.choose_read() else {
+            return Ok(());
+        };
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
         self.label("reader");
         if self.held.len() < HELD_MAX && self.random.chance(1, 3) {
             if let Ok(Some(plan)) = partition.plan(from, max_bytes, true)
                 && let Ok(outcome) = node.reader.carry_out(&plan, Mode::Blocking)
             {
                 let bytes = outcome.into_batches().concat();
-                self.held.push(Held { partition, from, plan, bytes });
+                self.held.push(Held {
+                    partition,
+                    from,
+                    plan,
+                    bytes,
+                });
             }
             return Ok(());
         }
@@ -82,7 +91,9 @@ impl World {
 
     /// A reader that took its time reads at last. What it gets counts unless it was trimmed.
     fn carry_out(&mut self, held: &Held) -> Result<(), Failure> {
-        let Some(node) = &self.node else { return Ok(()) };
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
         self.label("reader");
         self.summary.held_reads += 1;
         let result = node.reader.carry_out(&held.plan, Mode::Blocking);
@@ -102,7 +113,10 @@ impl World {
                 self.saw(&held.partition, &batches)
             }
             Err(_) if self.faulty || self.disk.is_off() => Ok(()),
-            Err(error) => Err(Failure(format!("holding {from} of {id}: {}", chain(&error)))),
+            Err(error) => Err(Failure(format!(
+                "holding {from} of {id}: {}",
+                chain(&error)
+            ))),
         }
     }
 
@@ -110,10 +124,15 @@ impl World {
         if !self.model.partitions.contains_key(&partition.id) {
             return Ok(());
         }
-        let ends = (batches.first().map(SeenBatch::base), batches.last().map(SeenBatch::end));
+        let ends = (
+            batches.first().map(SeenBatch::base),
+            batches.last().map(SeenBatch::end),
+        );
         let (start, end) = (partition.log_start().0, partition.end().0);
         tracing::trace!(partition = partition.id.0, ?ends, start, end, "read");
         self.model.check_batches(partition.id, batches)?;
-        batches.iter().try_for_each(|batch| self.model.adopt_batch(partition.id, batch))
+        batches
+            .iter()
+            .try_for_each(|batch| self.model.adopt_batch(partition.id, batch))
     }
 }

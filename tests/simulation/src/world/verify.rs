@@ -12,7 +12,9 @@ use crate::seen::{Seen, chain};
 impl World {
     /// Nothing in any segment is damaged, whatever was punched out.
     pub(super) fn verify_segments(&self) -> Result<(), Failure> {
-        let Some(node) = &self.node else { return Ok(()) };
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
         let seen = Seen::outline(&node.shared);
         let partitions = seen.topics.values().flat_map(|topic| &topic.partitions);
         let starts: BTreeMap<PartitionId, i64> = partitions.map(|p| (p.id, p.start)).collect();
@@ -32,7 +34,11 @@ impl World {
                 }
             };
             if let Some(damage) = report.damages.first() {
-                return Err(Failure(format!("segment {}: {}", segment.id(), damage.corruption)));
+                return Err(Failure(format!(
+                    "segment {}: {}",
+                    segment.id(),
+                    damage.corruption
+                )));
             }
         }
         Ok(())
