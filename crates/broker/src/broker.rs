@@ -95,7 +95,9 @@ impl Broker {
             admission_units,
             info: parts.info,
         };
-        Self { inner: Arc::new(inner) }
+        Self {
+            inner: Arc::new(inner),
+        }
     }
 
     /// Topics and partitions.
@@ -127,7 +129,10 @@ impl Broker {
         let units = u32::try_from(bytes.div_ceil(ADMISSION_UNIT_BYTES)).unwrap_or(u32::MAX);
         // One request larger than the budget is let in alone.
         let units = units.min(self.inner.admission_units);
-        Arc::clone(&self.inner.admission).acquire_many_owned(units).await.ok()
+        Arc::clone(&self.inner.admission)
+            .acquire_many_owned(units)
+            .await
+            .ok()
     }
 
     /// Bytes of requests that are under way.
@@ -146,18 +151,22 @@ impl Broker {
         permit: Option<OwnedSemaphorePermit>,
     ) -> oneshot::Receiver<AppendResults> {
         let (reply, answer) = oneshot::channel();
-        let append = AppendProposal { parts, reply: Some(reply), permit };
+        let append = AppendProposal {
+            parts,
+            reply: Some(reply),
+            permit,
+        };
         self.inner.inbox.push(Proposal::Append(append));
         answer
     }
 
     /// Proposes batches that nobody waits for.
-    pub fn append_unanswered(
-        &self,
-        parts: Vec<AppendPart>,
-        permit: Option<OwnedSemaphorePermit>,
-    ) {
-        self.inner.inbox.push(Proposal::Append(AppendProposal { parts, reply: None, permit }));
+    pub fn append_unanswered(&self, parts: Vec<AppendPart>, permit: Option<OwnedSemaphorePermit>) {
+        self.inner.inbox.push(Proposal::Append(AppendProposal {
+            parts,
+            reply: None,
+            permit,
+        }));
     }
 
     /// Reads whole batches from `from` on: at most `max_bytes`, or one larger batch if
@@ -214,7 +223,12 @@ impl Broker {
         to: Option<Offset>,
     ) -> Result<Offset, TrimError> {
         let partition = partition.id;
-        self.ask(|reply| Proposal::Trim { partition, to, reply }).await?
+        self.ask(|reply| Proposal::Trim {
+            partition,
+            to,
+            reply,
+        })
+        .await?
     }
 
     /// Creates a topic.
@@ -226,7 +240,12 @@ impl Broker {
         request: CreateTopicRequest,
         validate_only: bool,
     ) -> Result<TopicMade, CreateTopicError> {
-        self.ask(|reply| Proposal::CreateTopic { request, validate_only, reply }).await?
+        self.ask(|reply| Proposal::CreateTopic {
+            request,
+            validate_only,
+            reply,
+        })
+        .await?
     }
 
     /// Deletes a topic.
@@ -234,7 +253,8 @@ impl Broker {
     /// # Errors
     /// [`DeleteTopicError`].
     pub async fn delete_topic(&self, topic: TopicRef) -> Result<(), DeleteTopicError> {
-        self.ask(|reply| Proposal::DeleteTopic { topic, reply }).await?
+        self.ask(|reply| Proposal::DeleteTopic { topic, reply })
+            .await?
     }
 
     /// Adds partitions to a topic.
@@ -246,7 +266,12 @@ impl Broker {
         request: CreatePartitionsRequest,
         validate_only: bool,
     ) -> Result<(), CreatePartitionsError> {
-        self.ask(|reply| Proposal::CreatePartitions { request, validate_only, reply }).await?
+        self.ask(|reply| Proposal::CreatePartitions {
+            request,
+            validate_only,
+            reply,
+        })
+        .await?
     }
 
     /// Changes settings of a topic.
@@ -258,7 +283,12 @@ impl Broker {
         request: AlterConfigRequest,
         validate_only: bool,
     ) -> Result<(), AlterConfigError> {
-        self.ask(|reply| Proposal::AlterConfig { request, validate_only, reply }).await?
+        self.ask(|reply| Proposal::AlterConfig {
+            request,
+            validate_only,
+            reply,
+        })
+        .await?
     }
 
     /// A producer id that nobody had before.

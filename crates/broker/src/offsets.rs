@@ -43,7 +43,9 @@ impl Broker {
             return Err(FetchError::UnknownPartition);
         }
         let partition = Arc::clone(partition);
-        let found = self.run_blocking(move |reader| find(reader, &partition, query)).await;
+        let found = self
+            .run_blocking(move |reader| find(reader, &partition, query))
+            .await;
         Ok(found.ok_or(FetchError::Closing)??)
     }
 }
@@ -89,8 +91,12 @@ fn find_at_or_after(
         let mut next = start;
         while next < end {
             let want = Want { from: next, ..want };
-            let batches = reader.read(&partition.index, want, Mode::Blocking)?.into_batches();
-            let Some((header, batch)) = split(&batches.concat())?.into_iter().next() else { break };
+            let batches = reader
+                .read(&partition.index, want, Mode::Blocking)?
+                .into_batches();
+            let Some((header, batch)) = split(&batches.concat())?.into_iter().next() else {
+                break;
+            };
             if header.max_timestamp_ms >= target
                 && let Some(found) = in_batch(&batch, from, target)
             {
@@ -112,9 +118,9 @@ fn next_stretch(
 ) -> Result<Option<(Offset, Offset)>, log::Error> {
     let part = {
         let index = partition.index.read();
-        let late = index.segments().find(|part| {
-            part.run.end_offset > at && part.run.max_timestamp_ms >= target
-        });
+        let late = index
+            .segments()
+            .find(|part| part.run.end_offset > at && part.run.max_timestamp_ms >= target);
         match late {
             Some(part) => part.clone(),
             None => {
@@ -130,9 +136,10 @@ fn next_stretch(
     let later = extents.get(later..).unwrap_or_default();
     let found = find_by_time(later, target).and_then(|i| later.get(i));
     // A segment whose late records all lie before `at` is passed over whole.
-    Ok(Some(found.map_or((part.run.end_offset, part.run.end_offset), |extent| {
-        (extent.base_offset, extent.end_offset)
-    })))
+    Ok(Some(found.map_or(
+        (part.run.end_offset, part.run.end_offset),
+        |extent| (extent.base_offset, extent.end_offset),
+    )))
 }
 
 fn in_batch(batch: &bytes::Bytes, from: Offset, target: i64) -> Option<Found> {
@@ -144,5 +151,7 @@ fn in_batch(batch: &bytes::Bytes, from: Offset, target: i64) -> Option<Found> {
         timestamp_ms: record.timestamp_ms,
     });
     // A trim may have cut into the batch.
-    found.into_iter().find(|found| found.offset >= from && found.timestamp_ms >= target)
+    found
+        .into_iter()
+        .find(|found| found.offset >= from && found.timestamp_ms >= target)
 }

@@ -105,8 +105,16 @@ pub fn open_dir(
         recover(config, &dir, state, random.as_mut())?
     };
     let (last, needs_proof) = (opened.last, opened.needs_proof);
-    let log = Arc::new(CommitLog::new(&opened.writer, last, needs_proof, Arc::clone(&clock)));
-    opened.spares.into_iter().for_each(|spare| log.add_spare(spare));
+    let log = Arc::new(CommitLog::new(
+        &opened.writer,
+        last,
+        needs_proof,
+        Arc::clone(&clock),
+    ));
+    opened
+        .spares
+        .into_iter()
+        .for_each(|spare| log.add_spare(spare));
     if let Some(damage) = &opened.damage {
         log.poison(damage);
     }
@@ -189,8 +197,7 @@ fn create(
         proven: FrameNumber(0),
         shards: Vec::new(),
     };
-    let mut checkpoint =
-        CheckpointWriter::begin(Arc::clone(&dir.disk), &dir.root, &header, None)?;
+    let mut checkpoint = CheckpointWriter::begin(Arc::clone(&dir.disk), &dir.root, &header, None)?;
     checkpoint.add(&state.node_row());
     checkpoint.finish()?;
     dir.finish()?;
@@ -245,9 +252,16 @@ fn recover(
     let mut damage = None;
     let next = if let Some(found) = &survey.damage {
         tracing::error!(error = %found.corruption, "confirmed entries cannot be read");
-        damage = Some(format!("confirmed entries cannot be read: {}", found.corruption));
+        damage = Some(format!(
+            "confirmed entries cannot be read: {}",
+            found.corruption
+        ));
         let writer = stuck_writer(&files, &survey, &provisioner, random)?;
-        Continuation { writer, last: survey.last, needs_proof: false }
+        Continuation {
+            writer,
+            last: survey.last,
+            needs_proof: false,
+        }
     } else {
         dir.confirm()?;
         match found.spares.pop().map_or_else(|| provisioner.make(), Ok) {
@@ -259,7 +273,11 @@ fn recover(
                 tracing::error!("the device is full: what is synced can be read, nothing is taken");
                 damage = Some("the device has no room for a log file at the start".to_owned());
                 let writer = stuck_writer(&files, &survey, &provisioner, random)?;
-                Continuation { writer, last: survey.proven, needs_proof: false }
+                Continuation {
+                    writer,
+                    last: survey.proven,
+                    needs_proof: false,
+                }
             }
             Err(error) => return Err(error),
         }
@@ -287,12 +305,12 @@ fn recover(
 }
 
 /// The files of the chain and where each ends.
-fn ended_files(
-    files: &[ChainedFile],
-    survey: &Survey,
-) -> Vec<(Arc<log::file::LogFile>, u64)> {
+fn ended_files(files: &[ChainedFile], survey: &Survey) -> Vec<(Arc<log::file::LogFile>, u64)> {
     let end = |chained: &ChainedFile| chained.end.unwrap_or(survey.proven_end);
-    files.iter().map(|chained| (Arc::clone(&chained.file), end(chained))).collect()
+    files
+        .iter()
+        .map(|chained| (Arc::clone(&chained.file), end(chained)))
+        .collect()
 }
 
 /// A writer for a log that is stopped before it begins.
@@ -304,7 +322,13 @@ fn stuck_writer(
 ) -> Result<Writer, Error> {
     let last = files.last().ok_or(Error::Full)?;
     let (provisioner, file) = (Arc::clone(provisioner), Arc::clone(&last.file));
-    Ok(Writer::resume(provisioner, fork(random), file, survey.end, survey.last.next()))
+    Ok(Writer::resume(
+        provisioner,
+        fork(random),
+        file,
+        survey.end,
+        survey.last.next(),
+    ))
 }
 
 /// The checkpoints that are kept: the loaded one and the good one before it.
@@ -312,7 +336,9 @@ fn kept(dir: &DataDir, loaded: &Loaded) -> Result<Kept, Error> {
     let number = loaded.checkpoint.number();
     let before = Checkpoint::load_before(dir.disk.as_ref(), &dir.root, number)?;
     let both = before.iter().chain([&loaded.checkpoint]);
-    Ok(Kept::new(both.map(|c| KeptCheckpoint::of(&c.header)).collect()))
+    Ok(Kept::new(
+        both.map(|c| KeptCheckpoint::of(&c.header)).collect(),
+    ))
 }
 
 fn no_checkpoint(root: &Path) -> Error {

@@ -96,7 +96,9 @@ impl Partition {
         requested: LeaderEpoch,
         current: LeaderEpoch,
     ) -> Option<(LeaderEpoch, Offset)> {
-        self.epochs.read().end_offset_for(requested, current, self.end())
+        self.epochs
+            .read()
+            .end_offset_for(requested, current, self.end())
     }
 
     /// The leader epoch under which the record at `offset` was appended.
@@ -116,7 +118,11 @@ impl Partition {
         let (log_start, end) = (self.log_start(), self.end());
         if from < log_start || from > end {
             let (offset, log_start, end) = (from.0, log_start.0, end.0);
-            return Err(FetchError::OffsetOutOfRange { offset, log_start, end });
+            return Err(FetchError::OffsetOutOfRange {
+                offset,
+                log_start,
+                end,
+            });
         }
         Ok(())
     }
@@ -138,7 +144,13 @@ impl Partition {
         if from == until {
             return Ok(None);
         }
-        let want = Want { partition: self.id, from, until, max_bytes, at_least_one };
+        let want = Want {
+            partition: self.id,
+            from,
+            until,
+            max_bytes,
+            at_least_one,
+        };
         Ok(Some(Plan::new(&self.index, want)))
     }
 

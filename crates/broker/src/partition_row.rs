@@ -15,7 +15,9 @@ const VERSION: u8 = 1;
 /// look at a data directory without a broker.
 #[must_use]
 pub fn partition_log_start(row: &Row) -> Option<(PartitionId, Offset)> {
-    let RowKey::Number(number) = row.key else { return None };
+    let RowKey::Number(number) = row.key else {
+        return None;
+    };
     if row.kind != kind::PARTITION {
         return None;
     }
@@ -49,6 +51,9 @@ impl PartitionRow {
     }
 
     pub(crate) fn histories(&self) -> Option<(EpochHistory, ProducerStates)> {
-        Some((EpochHistory::decode(&self.epochs)?, ProducerStates::decode(&self.producers)?))
+        Some((
+            EpochHistory::decode(&self.epochs)?,
+            ProducerStates::decode(&self.producers)?,
+        ))
     }
 }

@@ -30,12 +30,18 @@ impl ReadPool {
         let waiting = Arc::new(Mutex::new(waiting));
         for _ in 0..threads {
             let waiting = Arc::clone(&waiting);
-            #[expect(clippy::disallowed_methods, reason = "this is the shell of the readers")]
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "this is the shell of the readers"
+            )]
             std::thread::Builder::new()
                 .name("reader".to_owned())
                 .spawn(move || run(&waiting))?;
         }
-        Ok(Self { work, slots: Arc::new(Semaphore::new(READS_WAITING_MAX)) })
+        Ok(Self {
+            work,
+            slots: Arc::new(Semaphore::new(READS_WAITING_MAX)),
+        })
     }
 
     /// Runs `work` when a thread is free.

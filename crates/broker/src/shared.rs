@@ -85,15 +85,23 @@ impl Shared {
     pub(crate) fn put_topic(&self, topic: Arc<Topic>, named: bool) {
         let mut catalog = self.catalog.write();
         if named {
-            catalog.by_name.insert(Arc::clone(&topic.name), Arc::clone(&topic));
+            catalog
+                .by_name
+                .insert(Arc::clone(&topic.name), Arc::clone(&topic));
         }
         catalog.by_id.insert(topic.id, topic);
     }
 
     pub(crate) fn remove_topic(&self, id: TopicId) {
         let mut catalog = self.catalog.write();
-        let Some(topic) = catalog.by_id.remove(&id) else { return };
-        if catalog.by_name.get(&topic.name).is_some_and(|named| named.id == id) {
+        let Some(topic) = catalog.by_id.remove(&id) else {
+            return;
+        };
+        if catalog
+            .by_name
+            .get(&topic.name)
+            .is_some_and(|named| named.id == id)
+        {
             catalog.by_name.remove(&topic.name);
         }
     }

@@ -36,7 +36,17 @@ impl Running {
     /// When the system gives no thread.
     pub fn start(machines: Machines) -> std::io::Result<Self> {
         let stop = Arc::new(AtomicBool::new(false));
-        let Machines { owner, writer, syncer, background, inbox, log, jobs, dir, .. } = machines;
+        let Machines {
+            owner,
+            writer,
+            syncer,
+            background,
+            inbox,
+            log,
+            jobs,
+            dir,
+            ..
+        } = machines;
         Ok(Self {
             owner: spawn("owner", {
                 let (inbox, stop) = (Arc::clone(&inbox), Arc::clone(&stop));
@@ -91,7 +101,10 @@ impl Running {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is the shell that owns the threads")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this is the shell that owns the threads"
+)]
 fn spawn(name: &str, run: impl FnOnce() + Send + 'static) -> std::io::Result<JoinHandle<()>> {
     std::thread::Builder::new().name(name.to_owned()).spawn(run)
 }
@@ -143,12 +156,7 @@ fn run_syncer(mut syncer: SyncerMachine, log: &CommitLog, inbox: &Inbox) {
     }
 }
 
-fn run_background(
-    mut background: Background,
-    jobs: &JobQueue,
-    inbox: &Inbox,
-    stop: &AtomicBool,
-) {
+fn run_background(mut background: Background, jobs: &JobQueue, inbox: &Inbox, stop: &AtomicBool) {
     while !stop.load(Ordering::Acquire) {
         let progress = background.step();
         for done in background.take_done() {

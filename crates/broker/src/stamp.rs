@@ -19,7 +19,11 @@ impl Stamp {
     /// was down nobody knows.
     #[must_use]
     pub(crate) fn new(last_ms: i64, now_ms: i64, monotonic: Duration) -> Self {
-        Self { last_ms: last_ms.max(now_ms), at: monotonic, paused: false }
+        Self {
+            last_ms: last_ms.max(now_ms),
+            at: monotonic,
+            paused: false,
+        }
     }
 
     /// The stamp of a decision made now.

@@ -31,7 +31,13 @@ impl Topic {
         settings: Arc<TopicSettings>,
         configs: BTreeMap<String, String>,
     ) -> Self {
-        Self { id, name: Arc::from(name), partitions, settings, configs }
+        Self {
+            id,
+            name: Arc::from(name),
+            partitions,
+            settings,
+            configs,
+        }
     }
 
     /// The partition with this number.

@@ -22,7 +22,11 @@ async fn read_all(broker: &Broker, topic: &str) -> Vec<i64> {
     while at < partition.end() {
         let batches = broker.read(partition, at, 100_000, true).await.unwrap();
         let batches = log::read::split(&batches.concat()).unwrap();
-        assert!(!batches.is_empty(), "nothing at {at} before {}", partition.end());
+        assert!(
+            !batches.is_empty(),
+            "nothing at {at} before {}",
+            partition.end()
+        );
         for (header, bytes) in batches {
             record::verify_crc(&bytes).unwrap();
             offsets.extend((0..header.count).map(|i| header.base_offset.0 + i64::from(i)));
@@ -43,7 +47,13 @@ async fn what_was_confirmed_is_there_after_stops_and_seals() {
             broker.create_topic(request, false).await.unwrap();
         }
         for _ in 0..300 {
-            let id = broker.shared().topic("orders").unwrap().partition(0).unwrap().id;
+            let id = broker
+                .shared()
+                .topic("orders")
+                .unwrap()
+                .partition(0)
+                .unwrap()
+                .id;
             let part = AppendPart {
                 partition: id,
                 batch: batch(&[7; 1000], 10),
@@ -53,7 +63,10 @@ async fn what_was_confirmed_is_there_after_stops_and_seals() {
             assert_eq!(results[0].as_ref().unwrap().base_offset, Offset(expected));
             expected += 10;
         }
-        assert_eq!(read_all(&broker, "orders").await, (0..expected).collect::<Vec<_>>());
+        assert_eq!(
+            read_all(&broker, "orders").await,
+            (0..expected).collect::<Vec<_>>()
+        );
         tokio::task::block_in_place(|| running.stop()).unwrap();
     }
 }

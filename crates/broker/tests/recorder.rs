@@ -53,7 +53,10 @@ impl FileHistory {
     fn synced_at(&self, from: u64, to: u64) -> Option<usize> {
         let holds = |w: &&(u64, u64, usize)| w.0 <= from && to <= w.1;
         let written = self.writes.iter().find(holds)?.2;
-        self.syncs.iter().find(|(start, _)| *start > written).map(|(_, end)| *end)
+        self.syncs
+            .iter()
+            .find(|(start, _)| *start > written)
+            .map(|(_, end)| *end)
     }
 }
 
@@ -63,7 +66,10 @@ fn histories(events: &[(Operation, Phase)]) -> BTreeMap<PathBuf, FileHistory> {
     for (moment, (operation, phase)) in events.iter().enumerate() {
         let history = files
             .entry(operation.path.to_path_buf())
-            .or_insert_with(|| FileHistory { writes: Vec::new(), syncs: Vec::new() });
+            .or_insert_with(|| FileHistory {
+                writes: Vec::new(),
+                syncs: Vec::new(),
+            });
         match (operation.op, phase) {
             (Op::Write, Phase::End(true)) => {
                 let (from, to) = (operation.position, operation.position + operation.len);
@@ -94,10 +100,20 @@ fn batches(root: &Path) -> Vec<(PartitionId, i64, PathBuf, u64, u64)> {
             continue;
         }
         let (sequence, epoch, file_bytes) = (header.sequence, header.epoch, header.file_bytes);
-        let log_file = LogFile { sequence, epoch, path: path.clone(), file_bytes, file };
+        let log_file = LogFile {
+            sequence,
+            epoch,
+            path: path.clone(),
+            file_bytes,
+            file,
+        };
         let mut at = HEADER_BYTES;
         while let FrameAt::Frame(frame) = read_header(&log_file, at).unwrap() {
-            for entry in frame.entries.iter().filter(|e| e.header.kind == log::Kind::Records) {
+            for entry in frame
+                .entries
+                .iter()
+                .filter(|e| e.header.kind == log::Kind::Records)
+            {
                 let (id, end) = (entry.header.partition, entry.header.end_offset().0);
                 found.push((id, end, path.clone(), frame.position, frame.end()));
             }
@@ -112,11 +128,18 @@ async fn produce(broker: &Broker, recording: &Recording, partition: i32, count: 
     let id = topic.partition(partition).unwrap().id;
     let mut told = Vec::new();
     for _ in 0..count {
-        let part =
-            AppendPart { partition: id, batch: batch(&[7; 700], 5), origin: log::Origin::Kafka };
+        let part = AppendPart {
+            partition: id,
+            batch: batch(&[7; 700], 5),
+            origin: log::Origin::Kafka,
+        };
         let results = broker.append(vec![part], None).await.unwrap();
         let end = results[0].as_ref().unwrap().base_offset.0 + 5;
-        told.push(Told { partition: id, end, at: recording.now() });
+        told.push(Told {
+            partition: id,
+            end,
+            at: recording.now(),
+        });
     }
     told
 }
@@ -130,7 +153,11 @@ fn watch(broker: &Broker, recording: &Recording, stop: &AtomicBool) -> Vec<Told>
         for partition in &topic.partitions {
             let end = partition.end().0;
             if seen.insert(partition.id, end) != Some(end) && end > 0 {
-                told.push(Told { partition: partition.id, end, at: recording.now() });
+                told.push(Told {
+                    partition: partition.id,
+                    end,
+                    at: recording.now(),
+                });
             }
         }
         std::thread::yield_now();
@@ -145,7 +172,11 @@ async fn nothing_is_answered_or_visible_before_the_sync_that_covers_it() {
     let observer = {
         let recording = Arc::clone(&recording);
         move |operation: &Operation, phase: Phase| {
-            recording.events.lock().unwrap().push((operation.clone(), phase));
+            recording
+                .events
+                .lock()
+                .unwrap()
+                .push((operation.clone(), phase));
         }
     };
     let disk = Arc::new(RecordingDisk::new(Arc::new(RealDisk::new()), observer));
@@ -178,14 +209,28 @@ async fn nothing_is_answered_or_visible_before_the_sync_that_covers_it() {
 
     let files = histories(&recording.events.lock().unwrap());
     let batches = batches(dir.path());
-    assert!(batches.iter().map(|b| &b.2).collect::<std::collections::BTreeSet<_>>().len() > 2);
+    assert!(
+        batches
+            .iter()
+            .map(|b| &b.2)
+            .collect::<std::collections::BTreeSet<_>>()
+            .len()
+            > 2
+    );
     let mut durable_at: BTreeMap<(PartitionId, i64), usize> = BTreeMap::new();
     for (partition, end, path, from, to) in batches {
-        let at = files[&path].synced_at(from, to).expect("every batch is synced in the end");
+        let at = files[&path]
+            .synced_at(from, to)
+            .expect("every batch is synced in the end");
         durable_at.insert((partition, end), at);
     }
     for told in &told {
         let synced = durable_at[&(told.partition, told.end)];
-        assert!(synced < told.at, "{} of {} was told before its sync", told.end, told.partition);
+        assert!(
+            synced < told.at,
+            "{} of {} was told before its sync",
+            told.end,
+            told.partition
+        );
     }
 }

@@ -192,7 +192,9 @@ impl Background {
     }
 
     fn checkpoint_bytes_waiting(&self) -> usize {
-        self.checkpoint.as_ref().map_or(0, CheckpointWriter::waiting_bytes)
+        self.checkpoint
+            .as_ref()
+            .map_or(0, CheckpointWriter::waiting_bytes)
     }
 
     /// Does one thing.
@@ -239,7 +241,10 @@ impl Background {
                 self.log.set_full(false);
             }
             Err(error) => {
-                tracing::warn!(error = error_chain(&error), "no spare log file could be made");
+                tracing::warn!(
+                    error = error_chain(&error),
+                    "no spare log file could be made"
+                );
                 self.log.set_full(true);
                 self.retry_spare = now + RETRY;
             }
@@ -248,7 +253,12 @@ impl Background {
 
     fn begin(&mut self, job: Job, now: Duration) {
         match job {
-            Job::Seal { id, file, end, created_ms } => {
+            Job::Seal {
+                id,
+                file,
+                end,
+                created_ms,
+            } => {
                 self.sealing = file.sequence;
                 let (disk, root) = (Arc::clone(&self.disk), &self.root);
                 let directory = self.provisioner.directory();
@@ -270,7 +280,10 @@ impl Background {
             Job::CheckpointEnd => self.finish_checkpoint(),
             Job::Remove(segment) => self.remove(segment, now),
             Job::Recycle(file) => self.recycle(file, now),
-            Job::Punch { segment, log_starts } => {
+            Job::Punch {
+                segment,
+                log_starts,
+            } => {
                 if let Err(error) = punch(&segment, &log_starts) {
                     tracing::warn!(error = error_chain(&error), "dead bytes stay on the disk");
                 }
@@ -293,18 +306,26 @@ impl Background {
     }
 
     fn seal_failed(&mut self, error: &Error) {
-        tracing::error!(error = error_chain(error), file = self.sealing.0, "a log file stays unsealed");
+        tracing::error!(
+            error = error_chain(error),
+            file = self.sealing.0,
+            "a log file stays unsealed"
+        );
         self.done.push(Done::SealFailed(self.sealing));
     }
 
     fn write_checkpoint(&mut self) {
-        let Some(mut writer) = self.checkpoint.take() else { return };
+        let Some(mut writer) = self.checkpoint.take() else {
+            return;
+        };
         let stepped = writer.step().map(|_| writer);
         self.checkpoint = self.checkpoint_ok(stepped);
     }
 
     fn finish_checkpoint(&mut self) {
-        let Some(writer) = self.checkpoint.take() else { return };
+        let Some(writer) = self.checkpoint.take() else {
+            return;
+        };
         let finished = writer.finish();
         if let Some(finished) = self.checkpoint_ok(finished) {
             self.done.push(Done::Checkpointed(finished.number));
@@ -316,7 +337,10 @@ impl Background {
     fn prepare_checkpoint(&self, file_bytes: u64) {
         let bytes = file_bytes + file_bytes / 4;
         if let Err(error) = CheckpointWriter::prepare_next(self.disk.as_ref(), &self.root, bytes) {
-            tracing::warn!(error = error_chain(&error), "no space is set aside for the next checkpoint");
+            tracing::warn!(
+                error = error_chain(&error),
+                "no space is set aside for the next checkpoint"
+            );
         }
     }
 
@@ -335,7 +359,10 @@ impl Background {
         match Arc::try_unwrap(segment) {
             Ok(segment) => {
                 if let Err(error) = segment.remove(self.disk.as_ref(), &self.root) {
-                    tracing::warn!(error = error_chain(&error), "a dead segment stays on the disk");
+                    tracing::warn!(
+                        error = error_chain(&error),
+                        "a dead segment stays on the disk"
+                    );
                 }
             }
             Err(shared) => self.hold(Job::Remove(shared), now),
@@ -348,13 +375,19 @@ impl Background {
                 match self.provisioner.recycle(file) {
                     Ok(spare) => self.log.add_spare(spare),
                     Err(error) => {
-                        tracing::warn!(error = error_chain(&error), "a dead log file stays as it is");
+                        tracing::warn!(
+                            error = error_chain(&error),
+                            "a dead log file stays as it is"
+                        );
                     }
                 }
             }
             Ok(file) => {
                 if let Err(error) = self.provisioner.remove(&file.path) {
-                    tracing::warn!(error = error_chain(&error), "a dead log file stays on the disk");
+                    tracing::warn!(
+                        error = error_chain(&error),
+                        "a dead log file stays on the disk"
+                    );
                 }
             }
             Err(shared) => self.hold(Job::Recycle(shared), now),
@@ -381,7 +414,10 @@ fn punch(segment: &Segment, log_starts: &[(PartitionId, Offset)]) -> Result<(), 
     for (partition, log_start) in log_starts {
         runs.push((segment.extents(*partition)?, *log_start));
     }
-    let dead = dead_ranges(runs.iter().map(|(extents, start)| (extents.as_ref(), *start)));
+    let dead = dead_ranges(
+        runs.iter()
+            .map(|(extents, start)| (extents.as_ref(), *start)),
+    );
     for (position, len) in dead {
         segment.punch(position, len)?;
     }

@@ -184,7 +184,10 @@ impl CommitLog {
     pub fn room_bytes(&self, reserved: usize) -> u64 {
         let state = self.state.lock();
         let spares = state.spares.iter().skip(reserved.min(state.spares.len()));
-        state.room + spares.map(|s| s.file_bytes.saturating_sub(HEADER_BYTES)).sum::<u64>()
+        state.room
+            + spares
+                .map(|s| s.file_bytes.saturating_sub(HEADER_BYTES))
+                .sum::<u64>()
     }
 
     /// How many spares are ready.
@@ -226,7 +229,11 @@ impl CommitLog {
         if state.closing || (state.poisoned.is_none() && !state.queue.is_empty()) {
             return;
         }
-        let due = if state.poisoned.is_some() { None } else { state.proof_due };
+        let due = if state.poisoned.is_some() {
+            None
+        } else {
+            state.proof_due
+        };
         wait(&self.writer_work, &mut state, due, now);
     }
 
@@ -246,7 +253,11 @@ impl CommitLog {
         if state.closing {
             return;
         }
-        let due = if state.poisoned.is_some() { None } else { state.sync_due() };
+        let due = if state.poisoned.is_some() {
+            None
+        } else {
+            state.sync_due()
+        };
         wait(&self.syncer_work, &mut state, due, now);
     }
 
@@ -315,7 +326,12 @@ impl WriterMachine {
     /// The machine of this log.
     #[must_use]
     pub const fn new(log: Arc<CommitLog>, writer: Writer) -> Self {
-        Self { log, writer, taken: VecDeque::new(), taken_due: None }
+        Self {
+            log,
+            writer,
+            taken: VecDeque::new(),
+            taken_due: None,
+        }
     }
 
     /// Does one thing.
@@ -399,7 +415,9 @@ impl WriterMachine {
             if state.spares.len() <= SPARES_FOR_RECOVERY {
                 return Progress::NoFile;
             }
-            let Some(spare) = state.spares.pop_front() else { return Progress::NoFile };
+            let Some(spare) = state.spares.pop_front() else {
+                return Progress::NoFile;
+            };
             spare
         };
         match self.writer.roll(spare) {
@@ -455,9 +473,17 @@ impl SyncerMachine {
         }
         let mut state = self.log.state.lock();
         state.synced = target;
-        while state.dues.pop_front_if(|(number, _)| *number <= target).is_some() {}
+        while state
+            .dues
+            .pop_front_if(|(number, _)| *number <= target)
+            .is_some()
+        {}
         if state.written == target && state.needs_proof && !mutant::is(Mutant::NoIdleFrame) {
-            let rest = if state.closing { Duration::ZERO } else { IDLE_PROOF };
+            let rest = if state.closing {
+                Duration::ZERO
+            } else {
+                IDLE_PROOF
+            };
             state.proof_due = Some(self.log.clock.monotonic() + rest);
         }
         self.log.writer_work.notify_one();

@@ -34,11 +34,7 @@ impl DataDir {
     ///
     /// # Errors
     /// [`Error::NewerFormat`], a lock that another process holds, and those of the device.
-    pub fn open(
-        disk: Arc<dyn Disk>,
-        root: &Path,
-        random: &mut dyn Random,
-    ) -> Result<Self, Error> {
+    pub fn open(disk: Arc<dyn Disk>, root: &Path, random: &mut dyn Random) -> Result<Self, Error> {
         disk.create_dir(root)?;
         let lock = disk.lock(&root.join(LOCK_FILE))?;
         let id = read_format(disk.as_ref(), root)?;
@@ -147,13 +143,22 @@ fn parse_format(text: &str, path: &Path) -> Result<[u8; 16], Error> {
     if lines.next() != Some("millrace data directory") {
         return Err(damaged());
     }
-    let version = lines.next().and_then(|l| l.strip_prefix("format ")?.parse::<u16>().ok());
+    let version = lines
+        .next()
+        .and_then(|l| l.strip_prefix("format ")?.parse::<u16>().ok());
     let found = version.ok_or_else(damaged)?;
     if found > FORMAT_VERSION {
         let path = path.to_path_buf();
-        return Err(Error::NewerFormat { path, found, supported: FORMAT_VERSION });
+        return Err(Error::NewerFormat {
+            path,
+            found,
+            supported: FORMAT_VERSION,
+        });
     }
-    let id = lines.next().and_then(|l| l.strip_prefix("id ")).and_then(parse_id);
+    let id = lines
+        .next()
+        .and_then(|l| l.strip_prefix("id "))
+        .and_then(parse_id);
     id.ok_or_else(damaged)
 }
 

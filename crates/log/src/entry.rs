@@ -116,14 +116,22 @@ impl Payload {
     #[must_use]
     pub fn from_body(body: Bytes) -> Self {
         let crc = record::crc32c(&body);
-        Self { head: SmallVec::new(), body, crc }
+        Self {
+            head: SmallVec::new(),
+            body,
+            crc,
+        }
     }
 
     /// A head and a body whose CRC-32C is known, so that nobody passes over the body again.
     #[must_use]
     pub fn from_parts(head: &[u8], body: Bytes, body_crc: u32) -> Self {
         let crc = record::crc32c_combine(record::crc32c(head), body_crc, body.len() as u64);
-        Self { head: SmallVec::from_slice(head), body, crc }
+        Self {
+            head: SmallVec::from_slice(head),
+            body,
+            crc,
+        }
     }
 
     /// The part that the broker made.

@@ -29,7 +29,10 @@ impl Tail {
     /// A tail that keeps at most `budget_bytes`, and always the newest frame.
     #[must_use]
     pub fn new(budget_bytes: u64) -> Self {
-        Self { budget_bytes, frames: RwLock::default() }
+        Self {
+            budget_bytes,
+            frames: RwLock::default(),
+        }
     }
 
     /// Adds the newest frame and lets the oldest go.
@@ -40,9 +43,13 @@ impl Tail {
         let mut frames = self.frames.write();
         frames.bytes += frame.frame_bytes;
         let place = (frame.file, frame.position);
-        frames.by_place.insert(place, (frame.frame_bytes, frame.chunks));
+        frames
+            .by_place
+            .insert(place, (frame.frame_bytes, frame.chunks));
         while frames.bytes > self.budget_bytes && frames.by_place.len() > 1 {
-            let Some((_, (bytes, _))) = frames.by_place.pop_first() else { break };
+            let Some((_, (bytes, _))) = frames.by_place.pop_first() else {
+                break;
+            };
             frames.bytes -= bytes;
         }
     }
@@ -73,7 +80,9 @@ fn slice(chunks: &[Chunk], position: u64, len: u64) -> Option<Pieces> {
     while next < end {
         let chunk = chunks.get(at)?;
         let from = usize::try_from(next.checked_sub(chunk.position)?).ok()?;
-        let to = usize::try_from(end - chunk.position).ok()?.min(chunk.bytes.len());
+        let to = usize::try_from(end - chunk.position)
+            .ok()?
+            .min(chunk.bytes.len());
         pieces.push(chunk.bytes.slice(from..to));
         next = chunk.position + to as u64;
         at += 1;
@@ -91,7 +100,10 @@ mod tests {
         let chunks: Vec<_> = chunks
             .iter()
             .map(|bytes| {
-                let chunk = Chunk { position: at, bytes: Bytes::from_static(bytes) };
+                let chunk = Chunk {
+                    position: at,
+                    bytes: Bytes::from_static(bytes),
+                };
                 at += bytes.len() as u64;
                 chunk
             })
@@ -108,7 +120,11 @@ mod tests {
             append_time_ms: 0,
             max_timestamp_ms: -1,
         };
-        let entry = crate::frame::PlacedEntry { header, position, payload_bytes: 0 };
+        let entry = crate::frame::PlacedEntry {
+            header,
+            position,
+            payload_bytes: 0,
+        };
         Frame {
             number: FrameNumber(1),
             file: FileSequence(1),

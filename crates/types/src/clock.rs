@@ -21,9 +21,14 @@ pub struct SystemClock {
 impl SystemClock {
     /// A clock whose monotonic time starts now.
     #[must_use]
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the clock"
+    )]
     pub fn new() -> Self {
-        Self { start: std::time::Instant::now() }
+        Self {
+            start: std::time::Instant::now(),
+        }
     }
 }
 
@@ -34,7 +39,10 @@ impl Default for SystemClock {
 }
 
 impl Clock for SystemClock {
-    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the clock")]
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one place that reads the clock"
+    )]
     fn now_ms(&self) -> i64 {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         since.map_or(0, |d| i64::try_from(d.as_millis()).unwrap_or(i64::MAX))
@@ -56,7 +64,10 @@ impl ManualClock {
     /// A clock standing at `now_ms`.
     #[must_use]
     pub const fn new(now_ms: i64) -> Self {
-        Self { wall_ms: AtomicI64::new(now_ms), monotonic_us: AtomicU64::new(0) }
+        Self {
+            wall_ms: AtomicI64::new(now_ms),
+            monotonic_us: AtomicU64::new(0),
+        }
     }
 
     /// Moves both clocks forward.
@@ -64,7 +75,10 @@ impl ManualClock {
         let micros = u64::try_from(by.as_micros()).unwrap_or(u64::MAX);
         let before = self.monotonic_us.fetch_add(micros, Ordering::SeqCst);
         let passed_ms = (before + micros) / 1000 - before / 1000;
-        self.wall_ms.fetch_add(i64::try_from(passed_ms).unwrap_or(i64::MAX), Ordering::SeqCst);
+        self.wall_ms.fetch_add(
+            i64::try_from(passed_ms).unwrap_or(i64::MAX),
+            Ordering::SeqCst,
+        );
     }
 
     /// Sets the wall clock alone, as an operator or a time service would.

@@ -124,8 +124,15 @@ impl Sequence {
     #[must_use]
     pub const fn plus(self, count: i32) -> Self {
         let sum = self.0 as i64 + count as i64;
-        let wrapped = if sum > i32::MAX as i64 { sum - (i32::MAX as i64 + 1) } else { sum };
-        #[expect(clippy::cast_possible_truncation, reason = "wrapped into 0..=i32::MAX above")]
+        let wrapped = if sum > i32::MAX as i64 {
+            sum - (i32::MAX as i64 + 1)
+        } else {
+            sum
+        };
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "wrapped into 0..=i32::MAX above"
+        )]
         Self(wrapped as i32)
     }
 }

@@ -17,7 +17,7 @@ mod random;
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error_kind::ErrorKind;
 pub use ids::{
-    FileEpoch, FileSequence, FrameNumber, LeaderEpoch, LogIndex, Offset, PartitionId, ProducerEpoch,
-    ProducerId, SegmentId, Sequence, ShardId, Term, TopicId,
+    FileEpoch, FileSequence, FrameNumber, LeaderEpoch, LogIndex, Offset, PartitionId,
+    ProducerEpoch, ProducerId, SegmentId, Sequence, ShardId, Term, TopicId,
 };
 pub use random::{Random, SeededRandom, SystemRandom};

@@ -9,7 +9,11 @@ pub trait Random: Send + std::fmt::Debug {
 
     /// A number in `0..bound`; `bound` 0 gives 0.
     fn below(&mut self, bound: u64) -> u64 {
-        if bound == 0 { 0 } else { self.next_u64() % bound }
+        if bound == 0 {
+            0
+        } else {
+            self.next_u64() % bound
+        }
     }
 
     /// True `numerator` times out of `denominator`.
@@ -51,7 +55,9 @@ impl SystemRandom {
     #[must_use]
     pub fn new() -> Self {
         // `RandomState` is seeded from the kernel; its hasher's start state is all that is used.
-        Self(SeededRandom::new(RandomState::new().build_hasher().finish()))
+        Self(SeededRandom::new(
+            RandomState::new().build_hasher().finish(),
+        ))
     }
 }
 

@@ -3,10 +3,8 @@
 use log::Payload;
 use log::mutant::{self, Mutant};
 use record::TimestampType;
-use types::limits::{
-    OWNER_DECIDE_MAX, REQUEST_ENTRIES_MAX, SPARES_FOR_RECOVERY, SPARES_RESERVED,
-};
 use types::LogIndex;
+use types::limits::{OWNER_DECIDE_MAX, REQUEST_ENTRIES_MAX, SPARES_FOR_RECOVERY, SPARES_RESERVED};
 
 use super::flight::{Effect, Then, send};
 use super::proposal::{AppendPart, AppendProposal, AppendResults, Appended};
@@ -53,7 +51,10 @@ impl Owner {
 
     /// Log space is counted once a step: what other threads do meanwhile only adds to it.
     pub(super) fn measure_room(&mut self) {
-        let free = self.log.room_bytes(SPARES_RESERVED).saturating_sub(self.reserved_bytes);
+        let free = self
+            .log
+            .room_bytes(SPARES_RESERVED)
+            .saturating_sub(self.reserved_bytes);
         let too_much = self.unsealed_bytes() > self.config.unsealed_bytes_max;
         self.room_bytes = if too_much { 0 } else { free };
         let all = self.log.room_bytes(SPARES_FOR_RECOVERY);
@@ -67,12 +68,20 @@ impl Owner {
         for part in append.parts {
             let decided = self.decide_part(part, stamp);
             if let Ok(decided) = &decided {
-                let wait = if decided.synced { &mut synced } else { &mut written };
+                let wait = if decided.synced {
+                    &mut synced
+                } else {
+                    &mut written
+                };
                 *wait = (*wait).max(Some(decided.index));
             }
             results.push(decided.map(|d| d.result));
         }
-        let then = Then::Append { results, reply: append.reply, permit: append.permit };
+        let then = Then::Append {
+            results,
+            reply: append.reply,
+            permit: append.permit,
+        };
         match (synced, written) {
             (Some(index), also) => self.on_synced.push(index.max(also.unwrap_or(index)), then),
             (None, Some(index)) => self.on_written.push(index, then),
@@ -81,11 +90,17 @@ impl Owner {
     }
 
     fn decide_part(&mut self, part: AppendPart, stamp: i64) -> Result<Decided, AppendError> {
-        let AppendPart { partition: id, batch, origin } = part;
+        let AppendPart {
+            partition: id,
+            batch,
+            origin,
+        } = part;
         let applied_index = self.applied.index[1];
         let next_index = self.next_index[1];
         let state = self.applied.partitions.get_mut(&id);
-        let state = state.filter(|s| !s.deleting).ok_or(AppendError::UnknownPartition)?;
+        let state = state
+            .filter(|s| !s.deleting)
+            .ok_or(AppendError::UnknownPartition)?;
         if state.shared.is_damaged() {
             return Err(AppendError::Damaged);
         }
@@ -99,15 +114,28 @@ impl Owner {
         let stamps_records = settings.timestamp_type == TimestampType::LogAppendTime;
         let expiration_ms = self.config.producer_expiration_ms;
         let verdict = state.producers.check(&batch.header, stamp, expiration_ms)?;
-        if let Verdict::Duplicate { base_offset, append_time_ms, index } = verdict {
+        if let Verdict::Duplicate {
+            base_offset,
+            append_time_ms,
+            index,
+        } = verdict
+        {
             let log_append_time_ms = stamps_records.then_some(append_time_ms);
-            let result = Appended { base_offset, log_append_time_ms, log_start };
+            let result = Appended {
+                base_offset,
+                log_append_time_ms,
+                log_start,
+            };
             // Never before the original: what is applied is synced.
             let index = match index {
                 Some(index) if !mutant::is(Mutant::EarlyDuplicate) => index,
                 _ => applied_index,
             };
-            return Ok(Decided { result, index, synced: true });
+            return Ok(Decided {
+                result,
+                index,
+                synced: true,
+            });
         }
         let base_offset = state.next_offset;
         let log_append_time_ms = stamps_records.then_some(stamp);
@@ -116,7 +144,9 @@ impl Owner {
         let count = u32::try_from(batch.header.count).unwrap_or(0);
         state.next_offset = base_offset.plus(i64::from(count));
         state.shared.set_decided_end(state.next_offset);
-        state.producers.decided(&batch.header, base_offset, stamp, next_index);
+        state
+            .producers
+            .decided(&batch.header, base_offset, stamp, next_index);
         let sync_within = state.sync_within(count);
         let mut header = batch.header;
         header.base_offset = base_offset;
@@ -136,18 +166,33 @@ impl Owner {
         };
         let index = self.propose(draft, Effect::Records(header));
         debug_assert_eq!(index, next_index);
-        Ok(Decided { result: Appended { base_offset, log_append_time_ms, log_start }, index, synced })
+        Ok(Decided {
+            result: Appended {
+                base_offset,
+                log_append_time_ms,
+                log_start,
+            },
+            index,
+            synced,
+        })
     }
 }
 
 /// Log space that a request may take.
 fn space_of(append: &AppendProposal) -> u64 {
-    append.parts.iter().map(|part| space::reservation(part.batch.total_bytes())).sum()
+    append
+        .parts
+        .iter()
+        .map(|part| space::reservation(part.batch.total_bytes()))
+        .sum()
 }
 
 fn too_large(bytes: u64, bytes_max: u64) -> AppendError {
     let number = |bytes| usize::try_from(bytes).unwrap_or(usize::MAX);
-    AppendError::TooLarge { bytes: number(bytes), bytes_max: number(bytes_max) }
+    AppendError::TooLarge {
+        bytes: number(bytes),
+        bytes_max: number(bytes_max),
+    }
 }
 
 impl AppendProposal {

@@ -10,8 +10,8 @@ use log::{EntryHeader, Error};
 use record::BatchHeader;
 use types::{FileSequence, LogIndex, PartitionId, SegmentId};
 
-use super::flight::Effect;
 use super::Applied;
+use super::flight::Effect;
 use super::space::Freed;
 use super::state::{FileState, PartitionState, Partitions, SegmentState, Storage};
 use crate::metadata::{Metadata, MetadataEntry};
@@ -79,7 +79,9 @@ impl Applied {
     }
 
     fn apply_records(&mut self, entry: &EntryHeader, place: Place<'_>, header: &BatchHeader) {
-        let Some(partition) = self.partitions.get_mut(&entry.partition) else { return };
+        let Some(partition) = self.partitions.get_mut(&entry.partition) else {
+            return;
+        };
         if partition.shared.is_damaged() {
             // What follows the damage stays, out of sight, until somebody decides about it.
             self.index_batch(entry, place);
@@ -87,17 +89,25 @@ impl Applied {
         }
         partition.producers.apply(header, entry);
         let end = entry.end_offset();
-        partition.shared.epochs.write().append(header.leader_epoch, entry.base_offset);
+        partition
+            .shared
+            .epochs
+            .write()
+            .append(header.leader_epoch, entry.base_offset);
         partition.next_offset = partition.next_offset.max(end);
         self.index_batch(entry, place);
-        let Some(partition) = self.partitions.get_mut(&entry.partition) else { return };
+        let Some(partition) = self.partitions.get_mut(&entry.partition) else {
+            return;
+        };
         partition.shared.set_decided_end(partition.next_offset);
         partition.shared.set_end(end, u64::from(place.bytes));
     }
 
     fn apply_trim(&mut self, entry: &EntryHeader) {
         let log_start = entry.base_offset;
-        let Some(partition) = self.partitions.get_mut(&entry.partition) else { return };
+        let Some(partition) = self.partitions.get_mut(&entry.partition) else {
+            return;
+        };
         if log_start <= partition.shared.log_start() {
             return;
         }
@@ -133,7 +143,9 @@ impl Applied {
 
     /// Brings the readers' view of a topic, and its partitions, in line with the metadata.
     pub(crate) fn project_topic(&mut self, id: types::TopicId) {
-        let Some(topic) = self.metadata.topic(id) else { return };
+        let Some(topic) = self.metadata.topic(id) else {
+            return;
+        };
         let settings = Arc::new(TopicSettings::resolve(&topic.configs, &self.defaults));
         let mut views = Vec::with_capacity(topic.partitions.len());
         for (number, partition) in (0..).zip(&topic.partitions) {
@@ -146,17 +158,24 @@ impl Applied {
         }
         let view = Topic::new(id, &topic.name, views, settings, topic.configs.clone());
         // Only a replay meets a topic whose name another one has by now.
-        let named = self.metadata.topic_by_name(&view.name).is_some_and(|holder| holder.id == id);
+        let named = self
+            .metadata
+            .topic_by_name(&view.name)
+            .is_some_and(|holder| holder.id == id);
         self.shared.put_topic(Arc::new(view), named);
     }
 
     fn remove_topic(&mut self, entry: &EntryHeader, id: types::TopicId) {
-        let Some(topic) = self.metadata.topic(id) else { return };
+        let Some(topic) = self.metadata.topic(id) else {
+            return;
+        };
         let partitions = topic.partitions.clone();
         self.metadata.apply(&MetadataEntry::DeleteTopic { id });
         self.shared.remove_topic(id);
         for id in partitions {
-            let Some(partition) = self.partitions.remove(&id) else { continue };
+            let Some(partition) = self.partitions.remove(&id) else {
+                continue;
+            };
             let dropped = partition.shared.index.write().clear();
             partition.shared.set_deleted();
             for segment in &dropped.segments {
@@ -185,7 +204,9 @@ impl Applied {
 
     /// Puts a partition's part of a segment into its index; false when nobody can read it.
     fn seal_part(&self, segment: &Arc<Segment>, row: &DirectoryRow) -> bool {
-        let Some(partition) = self.partitions.get(&row.partition) else { return false };
+        let Some(partition) = self.partitions.get(&row.partition) else {
+            return false;
+        };
         if row.damaged {
             partition.shared.set_damaged();
         }
@@ -196,7 +217,10 @@ impl Applied {
             last_append_time_ms: row.last_append_time_ms,
             max_timestamp_ms: row.max_timestamp_ms,
         };
-        let part = SegmentPart { segment: Arc::clone(segment), run };
+        let part = SegmentPart {
+            segment: Arc::clone(segment),
+            run,
+        };
         let log_start = partition.shared.log_start();
         let file = segment.info().data.sequence;
         partition.shared.index.write().seal(file, part, log_start)
@@ -205,9 +229,13 @@ impl Applied {
     /// A replay met a batch of a partition that was made after the checkpoint began, in a file that
     /// was sealed before the checkpoint ended: the segment is known, and does not count it yet.
     fn seal_part_late(&mut self, id: SegmentId, partition: PartitionId) {
-        let Some(state) = self.storage.segments.get(&id) else { return };
+        let Some(state) = self.storage.segments.get(&id) else {
+            return;
+        };
         let segment = Arc::clone(&state.segment);
-        let is_live = segment.row(partition).is_some_and(|row| self.seal_part(&segment, row));
+        let is_live = segment
+            .row(partition)
+            .is_some_and(|row| self.seal_part(&segment, row));
         if let Some(state) = self.storage.segments.get_mut(&id) {
             state.live_rows += usize::from(is_live);
         }
@@ -217,13 +245,18 @@ impl Applied {
 impl Applied {
     /// Says where a batch is, if somebody may read it.
     pub(crate) fn index_batch(&mut self, entry: &EntryHeader, place: Place<'_>) {
-        let Some(partition) = self.partitions.get_mut(&entry.partition) else { return };
+        let Some(partition) = self.partitions.get_mut(&entry.partition) else {
+            return;
+        };
         if entry.end_offset() <= partition.shared.log_start() {
             return;
         }
         let mut index = partition.shared.index.write();
         // In a replay, a segment that the checkpoint knows of may hold it already.
-        if index.end_offset().is_some_and(|end| end > entry.base_offset) {
+        if index
+            .end_offset()
+            .is_some_and(|end| end > entry.base_offset)
+        {
             return;
         }
         if let Some(id) = self.storage.by_file.get(&place.file.sequence).copied() {
@@ -247,12 +280,14 @@ impl Applied {
 impl Storage {
     /// The state of a log file; it is new when nothing was said of it before.
     pub(crate) fn file(&mut self, file: &Arc<LogFile>) -> &mut FileState {
-        self.files.entry(file.sequence).or_insert_with(|| FileState {
-            file: Arc::clone(file),
-            end: None,
-            live_batches: 0,
-            sealing: false,
-        })
+        self.files
+            .entry(file.sequence)
+            .or_insert_with(|| FileState {
+                file: Arc::clone(file),
+                end: None,
+                live_batches: 0,
+                sealing: false,
+            })
     }
 
     /// Like [`file`](Self::file), unless a segment took the file's place.
@@ -272,7 +307,14 @@ impl Storage {
         let id = segment.id();
         self.next_segment = self.next_segment.max(SegmentId(id.0 + 1));
         self.by_file.insert(file, id);
-        self.segments.insert(id, SegmentState { segment, live_rows, dropping: false });
+        self.segments.insert(
+            id,
+            SegmentState {
+                segment,
+                live_rows,
+                dropping: false,
+            },
+        );
     }
 
     fn remove_segment(&mut self, id: SegmentId) -> Option<SegmentState> {

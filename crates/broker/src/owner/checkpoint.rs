@@ -4,8 +4,8 @@ use std::ops::Bound;
 use std::time::Duration;
 
 use log::background::Job;
-use log::mutant::{self, Mutant};
 use log::checkpoint::{CheckpointHeader, ReplayPosition, Row, RowKey, ShardStart, kind};
+use log::mutant::{self, Mutant};
 use types::limits::{CHECKPOINT_PAUSE_MS, CHECKPOINT_ROWS_MAX, CHECKPOINT_SLICES_WAITING_MAX};
 use types::{FileSequence, FrameNumber, LogIndex, PartitionId, SegmentId, ShardId, TopicId};
 
@@ -35,7 +35,11 @@ impl KeptCheckpoint {
                 *index = shard.applied;
             }
         }
-        Self { number: header.number, first_file: header.replay.sequence, applied }
+        Self {
+            number: header.number,
+            first_file: header.replay.sequence,
+            applied,
+        }
     }
 }
 
@@ -67,7 +71,9 @@ impl Kept {
 
     /// Whether both checkpoints hold what this entry did.
     pub(crate) fn is_past(&self, shard: ShardId, index: LogIndex) -> bool {
-        self.0.iter().all(|kept| kept.applied[usize::from(shard.0)] >= index)
+        self.0
+            .iter()
+            .all(|kept| kept.applied[usize::from(shard.0)] >= index)
     }
 }
 
@@ -149,7 +155,9 @@ impl Owner {
 
     fn begin_checkpoint(&mut self) {
         // The oldest unsealed file; there is always one that is being written.
-        let Some(first) = self.applied.storage.files.values().next() else { return };
+        let Some(first) = self.applied.storage.files.values().next() else {
+            return;
+        };
         let run = &mut self.checkpoint;
         run.wanted = false;
         run.uncovered_bytes = 0;
@@ -206,7 +214,10 @@ impl Owner {
     pub(super) fn checkpoint_done(&mut self, number: u64) {
         self.checkpoint.last_end = self.clock.monotonic();
         if let Some((kept, _)) = self.checkpoint.running.take() {
-            assert_eq!(kept.number, number, "checkpoints end in the order that they began");
+            assert_eq!(
+                kept.number, number,
+                "checkpoints end in the order that they began"
+            );
             self.checkpoint.kept.push(kept);
         }
     }
@@ -230,7 +241,12 @@ impl Applied {
     }
 
     fn row(&self, kind: u8, key: RowKey, value: Vec<u8>) -> Row {
-        Row { kind, key, index: self.index[usize::from(SHARED_SHARD.0)], value }
+        Row {
+            kind,
+            key,
+            index: self.index[usize::from(SHARED_SHARD.0)],
+            value,
+        }
     }
 
     fn topic_rows(&self, after: Option<TopicId>) -> (Vec<Row>, Cursor) {
@@ -249,7 +265,10 @@ impl Applied {
 
     fn partition_rows(&self, after: Option<PartitionId>) -> (Vec<Row>, Cursor) {
         let mut last = None;
-        let partitions = self.partitions.range(lower(after)).take(CHECKPOINT_ROWS_MAX);
+        let partitions = self
+            .partitions
+            .range(lower(after))
+            .take(CHECKPOINT_ROWS_MAX);
         let rows: Vec<_> = partitions
             .map(|(id, state)| {
                 last = Some(*id);
@@ -292,5 +311,8 @@ fn partition_row(state: &PartitionState) -> PartitionRow {
 }
 
 fn lower<T>(after: Option<T>) -> (Bound<T>, Bound<T>) {
-    (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded)
+    (
+        after.map_or(Bound::Unbounded, Bound::Excluded),
+        Bound::Unbounded,
+    )
 }

@@ -62,7 +62,11 @@ impl Then {
     /// The index is reached.
     pub(crate) fn done(self) {
         match self {
-            Self::Append { results, reply, permit } => {
+            Self::Append {
+                results,
+                reply,
+                permit,
+            } => {
                 drop(permit);
                 send(reply, results);
             }
@@ -73,7 +77,11 @@ impl Then {
     /// It never will be: what looked like success is not.
     pub(crate) fn stopped(self) {
         match self {
-            Self::Append { results, reply, permit } => {
+            Self::Append {
+                results,
+                reply,
+                permit,
+            } => {
                 drop(permit);
                 let failed = results.into_iter().map(|result| match result {
                     Ok(_) => Err(AppendError::Stopped(Stopped)),

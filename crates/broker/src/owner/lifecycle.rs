@@ -31,7 +31,9 @@ impl Owner {
         if !self.is_checkpoint_idle() {
             return;
         }
-        let Some(reply) = self.stopping.take() else { return };
+        let Some(reply) = self.stopping.take() else {
+            return;
+        };
         let stamp = self.stamp();
         let draft = Draft::new(SHARED_SHARD, Kind::CleanStop, stamp, bytes::Bytes::new());
         let index = self.propose(draft, Effect::CleanStop);
@@ -41,7 +43,11 @@ impl Owner {
 
     /// The segments of the node, for those who verify them.
     pub fn segments(&self) -> impl Iterator<Item = &Arc<log::segment::Segment>> {
-        self.applied.storage.segments.values().map(|state| &state.segment)
+        self.applied
+            .storage
+            .segments
+            .values()
+            .map(|state| &state.segment)
     }
 
     /// The log that this owner writes to.
@@ -55,23 +61,40 @@ impl Proposal {
     /// About how many bytes its entry has in the log; 0 of what has none or is judged by itself.
     pub(super) fn metadata_bytes(&self) -> usize {
         let names = |configs: &[(String, Option<String>)]| -> usize {
-            configs.iter().map(|(name, value)| name.len() + value.as_ref().map_or(0, String::len)).sum()
+            configs
+                .iter()
+                .map(|(name, value)| name.len() + value.as_ref().map_or(0, String::len))
+                .sum()
         };
         let numbers = |count: i32| 8 * usize::try_from(count).unwrap_or(0);
         let fixed = 512;
         match self {
-            Self::CreateTopic { request, validate_only: false, .. } => {
+            Self::CreateTopic {
+                request,
+                validate_only: false,
+                ..
+            } => {
                 let placed = request.assignments.len().max(1) * 8;
                 fixed + placed + numbers(request.partitions) + names(&request.configs)
             }
-            Self::CreatePartitions { request, validate_only: false, .. } => {
-                fixed + numbers(request.count)
-            }
-            Self::AlterConfig { request, validate_only: false, .. } => match &request.change {
+            Self::CreatePartitions {
+                request,
+                validate_only: false,
+                ..
+            } => fixed + numbers(request.count),
+            Self::AlterConfig {
+                request,
+                validate_only: false,
+                ..
+            } => match &request.change {
                 ConfigChange::Replace(configs) => fixed + names(configs),
                 ConfigChange::Incremental(ops) => {
                     let value = |op: &ConfigOp| op.value.as_ref().map_or(0, String::len);
-                    fixed + ops.iter().map(|op| op.name.len() + value(op)).sum::<usize>()
+                    fixed
+                        + ops
+                            .iter()
+                            .map(|op| op.name.len() + value(op))
+                            .sum::<usize>()
                 }
             },
             Self::DeleteTopic { .. } | Self::Trim { .. } | Self::ProducerId { .. } => fixed,

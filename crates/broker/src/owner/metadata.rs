@@ -67,9 +67,14 @@ impl Owner {
             Ok(decision) => decision,
             Err(error) => return send(Some(reply), Err(error)),
         };
-        let MetadataEntry::CreateTopic { partitions, .. } = &entry else { return };
+        let MetadataEntry::CreateTopic { partitions, .. } = &entry else {
+            return;
+        };
         let partitions = i32::try_from(partitions.len()).unwrap_or(i32::MAX);
-        let made = TopicMade { id: context.id, partitions };
+        let made = TopicMade {
+            id: context.id,
+            partitions,
+        };
         if validate_only {
             return send(Some(reply), Ok(made));
         }

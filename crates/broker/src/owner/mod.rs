@@ -42,10 +42,10 @@ use crate::shared::Shared;
 use crate::stamp::Stamp;
 use crate::topic_config::BrokerDefaults;
 
+pub(crate) use self::checkpoint::{Kept, KeptCheckpoint};
 pub use self::proposal::{
     AppendPart, AppendProposal, AppendResults, Appended, Proposal, Reply, TopicMade,
 };
-pub(crate) use self::checkpoint::{Kept, KeptCheckpoint};
 pub(crate) use self::replay::Loading;
 
 /// On a single node there is one term.
@@ -213,7 +213,9 @@ impl Owner {
         let begun = self.clock.monotonic();
         let worked = self.step_untimed();
         let took = self.clock.monotonic().saturating_sub(begun).as_micros();
-        self.step_max_us = self.step_max_us.max(u64::try_from(took).unwrap_or(u64::MAX));
+        self.step_max_us = self
+            .step_max_us
+            .max(u64::try_from(took).unwrap_or(u64::MAX));
         worked
     }
 
@@ -284,15 +286,31 @@ impl Owner {
     fn decide(&mut self, proposal: Proposal) {
         match proposal {
             Proposal::Append(append) => self.decide_append(append),
-            Proposal::Trim { partition, to, reply } => self.decide_trim(partition, to, reply),
-            Proposal::CreateTopic { request, validate_only, reply } => {
+            Proposal::Trim {
+                partition,
+                to,
+                reply,
+            } => self.decide_trim(partition, to, reply),
+            Proposal::CreateTopic {
+                request,
+                validate_only,
+                reply,
+            } => {
                 self.decide_create_topic(&request, validate_only, reply);
             }
             Proposal::DeleteTopic { topic, reply } => self.decide_delete_topic(&topic, reply),
-            Proposal::CreatePartitions { request, validate_only, reply } => {
+            Proposal::CreatePartitions {
+                request,
+                validate_only,
+                reply,
+            } => {
                 self.decide_create_partitions(&request, validate_only, reply);
             }
-            Proposal::AlterConfig { request, validate_only, reply } => {
+            Proposal::AlterConfig {
+                request,
+                validate_only,
+                reply,
+            } => {
                 self.decide_alter_config(&request, validate_only, reply);
             }
             Proposal::ProducerId { reply } => self.decide_producer_id(reply),
@@ -326,9 +344,19 @@ impl Owner {
         self.reserved_bytes += reserved_bytes;
         self.room_bytes = self.room_bytes.saturating_sub(reserved_bytes);
         self.metadata_room_bytes = self.metadata_room_bytes.saturating_sub(reserved_bytes);
-        self.in_flight[shard].push_back(InFlight { index, effect, reserved_bytes });
-        let entry = log::Entry { header, payload: draft.payload };
-        self.outbox.push(Queued { entry, sync_within: draft.sync_within });
+        self.in_flight[shard].push_back(InFlight {
+            index,
+            effect,
+            reserved_bytes,
+        });
+        let entry = log::Entry {
+            header,
+            payload: draft.payload,
+        };
+        self.outbox.push(Queued {
+            entry,
+            sync_within: draft.sync_within,
+        });
         index
     }
 
@@ -351,10 +379,17 @@ impl Owner {
     }
 
     fn frame_written(&mut self, frame: Frame, file: Arc<LogFile>) {
-        let shared = frame.entries.iter().rfind(|e| e.header.shard == SHARED_SHARD);
+        let shared = frame
+            .entries
+            .iter()
+            .rfind(|e| e.header.shard == SHARED_SHARD);
         let reached = shared.map(|e| e.header.index);
         self.applied.storage.file(&file);
-        self.frames.push_back(WrittenFrame { frame, file, applied: 0 });
+        self.frames.push_back(WrittenFrame {
+            frame,
+            file,
+            applied: 0,
+        });
         if let Some(reached) = reached {
             self.on_written.reach(reached);
         }
@@ -393,7 +428,10 @@ impl Owner {
                 // PANIC: an entry that nobody decided would make state and log differ.
                 panic!("entry {:?} was written but not decided", entry.header);
             };
-            assert_eq!(flight.index, entry.header.index, "entries are applied in order");
+            assert_eq!(
+                flight.index, entry.header.index,
+                "entries are applied in order"
+            );
             self.reserved_bytes -= flight.reserved_bytes;
             let place = Place {
                 file: &written.file,
@@ -403,7 +441,8 @@ impl Owner {
             self.overlay_applied(&flight.effect);
             if let Err(error) = self.applied.apply(&entry.header, place, flight.effect) {
                 let error = log::error_chain(&error);
-                self.log.poison(&format!("a decided entry cannot be applied: {error}"));
+                self.log
+                    .poison(&format!("a decided entry cannot be applied: {error}"));
                 self.stop();
             }
             self.applied.index[shard] = entry.header.index;

@@ -72,7 +72,9 @@ impl Loading {
         let node = NodeRow::decode(&row.value)?;
         self.state.storage.next_segment = SegmentId(node.next_segment);
         self.state.metadata.restore_node(&node);
-        self.state.shared.set_leader_epoch(self.state.metadata.leader_epoch());
+        self.state
+            .shared
+            .set_leader_epoch(self.state.metadata.leader_epoch());
         self.node_index = row.index;
         Some(())
     }
@@ -87,7 +89,9 @@ impl Loading {
     }
 
     fn partition_row(&mut self, row: &Row) -> Option<()> {
-        let RowKey::Number(number) = row.key else { return None };
+        let RowKey::Number(number) = row.key else {
+            return None;
+        };
         let id = PartitionId(u32::try_from(number).ok()?);
         let stored = PartitionRow::decode(&row.value)?;
         let (epochs, producers) = stored.histories()?;
@@ -150,7 +154,10 @@ impl Loading {
 
     fn metadata_covered(&self, entry: &EntryHeader, change: &MetadataEntry) -> bool {
         match topic_of(change) {
-            Some(id) => self.topic_index.get(&id).is_some_and(|row| entry.index <= *row),
+            Some(id) => self
+                .topic_index
+                .get(&id)
+                .is_some_and(|row| entry.index <= *row),
             None => entry.index <= self.node_index,
         }
     }
@@ -179,7 +186,11 @@ impl Replay for Loading {
         payload: Option<Bytes>,
     ) -> Result<(), Error> {
         let header = &entry.header;
-        let place = Place { file, position: entry.position, bytes: entry.payload_bytes };
+        let place = Place {
+            file,
+            position: entry.position,
+            bytes: entry.payload_bytes,
+        };
         self.state.storage.file_unless_sealed(file);
         self.passed(header);
         let Some(payload) = payload else {
@@ -189,7 +200,9 @@ impl Replay for Loading {
             }
             return Ok(());
         };
-        let effect = self.effect(header, &payload).ok_or_else(|| bad_entry(file, entry))?;
+        let effect = self
+            .effect(header, &payload)
+            .ok_or_else(|| bad_entry(file, entry))?;
         self.clean = matches!(effect, Effect::CleanStop);
         let skip = match &effect {
             Effect::Metadata(change) => self.metadata_covered(header, change),

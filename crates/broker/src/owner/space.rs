@@ -72,9 +72,13 @@ impl Freed {
 
     /// Takes what no kept checkpoint needs: jobs, and segments to punch.
     fn release(&mut self, kept: &Kept) -> (Vec<Job>, Vec<SegmentId>) {
-        let files = self.files.extract_if(.., |file| kept.is_past_file(file.sequence));
+        let files = self
+            .files
+            .extract_if(.., |file| kept.is_past_file(file.sequence));
         let mut jobs: Vec<_> = files.map(Job::Recycle).collect();
-        let segments = self.segments.extract_if(.., |(_, index)| kept.is_past(NODE_SHARD, *index));
+        let segments = self
+            .segments
+            .extract_if(.., |(_, index)| kept.is_past(NODE_SHARD, *index));
         jobs.extend(segments.map(|(segment, _)| Job::Remove(segment)));
         if kept.is_past_checkpoint(self.orphaned_at) {
             jobs.extend(self.orphans.drain(..).map(|orphan| match orphan {
@@ -83,7 +87,11 @@ impl Freed {
             }));
         }
         let ready = |_: &SegmentId, index: &mut LogIndex| kept.is_past(SHARED_SHARD, *index);
-        let punch = self.punchable.extract_if(.., ready).map(|(id, _)| id).collect();
+        let punch = self
+            .punchable
+            .extract_if(.., ready)
+            .map(|(id, _)| id)
+            .collect();
         (jobs, punch)
     }
 }
@@ -92,7 +100,9 @@ impl Owner {
     /// Log that is not sealed, the room of the present file not counted.
     pub(super) fn unsealed_bytes(&self) -> u64 {
         let files = self.applied.storage.files.values();
-        let taken: u64 = files.map(|state| state.end.unwrap_or(state.file.file_bytes)).sum();
+        let taken: u64 = files
+            .map(|state| state.end.unwrap_or(state.file.file_bytes))
+            .sum();
         taken.saturating_sub(self.log.room_bytes(usize::MAX))
     }
 
@@ -137,7 +147,9 @@ impl Owner {
     /// never mix and replay starts at the oldest unsealed file.
     fn seal_next(&mut self) {
         while let Some((sequence, state)) = self.applied.storage.files.first_key_value() {
-            let (sequence, Some(end)) = (*sequence, state.end) else { return };
+            let (sequence, Some(end)) = (*sequence, state.end) else {
+                return;
+            };
             if state.sealing {
                 return;
             }
@@ -158,7 +170,12 @@ impl Owner {
         }
         let id = self.applied.storage.next_segment;
         self.applied.storage.next_segment = SegmentId(id.0 + 1);
-        self.jobs.push(Job::Seal { id, file, end, created_ms });
+        self.jobs.push(Job::Seal {
+            id,
+            file,
+            end,
+            created_ms,
+        });
     }
 
     pub(super) fn job_done(&mut self, done: Done) {
@@ -210,10 +227,15 @@ impl Owner {
         let (jobs, punch) = self.applied.freed.release(self.checkpoint.kept());
         jobs.into_iter().for_each(|job| self.jobs.push(job));
         for id in punch {
-            let Some(state) = self.applied.storage.segments.get(&id) else { continue };
+            let Some(state) = self.applied.storage.segments.get(&id) else {
+                continue;
+            };
             let segment = Arc::clone(&state.segment);
             let log_starts = self.log_starts(&segment);
-            self.jobs.push(Job::Punch { segment, log_starts });
+            self.jobs.push(Job::Punch {
+                segment,
+                log_starts,
+            });
         }
     }
 
@@ -234,7 +256,12 @@ impl Applied {
     pub(crate) fn adopt_files(&mut self, files: &[ChainedFile], current: &Arc<LogFile>) {
         // Also those whose segment was dropped again: it goes with the segment.
         let dropped = self.freed.segments.iter().map(|(segment, _)| segment);
-        let segments = self.storage.segments.values().map(|state| &state.segment).chain(dropped);
+        let segments = self
+            .storage
+            .segments
+            .values()
+            .map(|state| &state.segment)
+            .chain(dropped);
         let sealed: BTreeSet<_> = segments.map(|s| s.info().data.sequence).collect();
         let chained = files.iter().map(|chained| &chained.file).chain([current]);
         for file in chained.filter(|file| !sealed.contains(&file.sequence)) {
@@ -252,8 +279,10 @@ impl Applied {
         dir: &DataDir,
         checkpoint: u64,
     ) -> Result<(), Error> {
-        let mut needed: BTreeSet<_> =
-            files.iter().map(|chained| (chained.file.sequence, chained.file.epoch)).collect();
+        let mut needed: BTreeSet<_> = files
+            .iter()
+            .map(|chained| (chained.file.sequence, chained.file.epoch))
+            .collect();
         for state in self.storage.segments.values() {
             let data = &state.segment.info().data;
             needed.insert((data.sequence, data.epoch));
@@ -265,9 +294,7 @@ impl Applied {
         self.freed.orphans.extend(orphans);
         for name in dir.disk.list(&dir.segments())? {
             match FooterFile::from_name(&name) {
-                Some(FooterFile::Whole(id))
-                    if !self.storage.knows(id) && !self.freed.knows(id) =>
-                {
+                Some(FooterFile::Whole(id)) if !self.storage.knows(id) && !self.freed.knows(id) => {
                     // Its number is taken: it will be removed by that name.
                     self.storage.next_segment = self.storage.next_segment.max(SegmentId(id.0 + 1));
                     self.freed.orphans.push(Orphan::Footer(id));

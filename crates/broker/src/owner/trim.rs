@@ -39,7 +39,11 @@ impl Upkeep {
     }
 
     pub(crate) fn next_wake(&self, now: Duration) -> Duration {
-        let next = if self.cursor.is_some() { now } else { self.next };
+        let next = if self.cursor.is_some() {
+            now
+        } else {
+            self.next
+        };
         next.saturating_sub(now)
     }
 
@@ -80,14 +84,19 @@ impl Owner {
 
     /// Judges the retention of the next partitions of a round.
     fn advance_retention(&mut self) {
-        let Some(after) = self.upkeep.cursor else { return };
+        let Some(after) = self.upkeep.cursor else {
+            return;
+        };
         let stamp = self.stamp();
         if self.stamp.expiry_paused() {
             tracing::warn!("the wall clock jumped ahead by more than an hour, expiry waits");
             self.upkeep.cursor = None;
             return;
         }
-        let range = (after.map_or(Bound::Unbounded, Bound::Excluded), Bound::Unbounded);
+        let range = (
+            after.map_or(Bound::Unbounded, Bound::Excluded),
+            Bound::Unbounded,
+        );
         let mut due = Vec::new();
         let mut last = None;
         let silent_since = stamp.saturating_sub(self.config.producer_expiration_ms);
@@ -101,8 +110,7 @@ impl Owner {
             let index = state.shared.index.read();
             let start = state.next_log_start;
             let bytes = index.bytes();
-            let new =
-                retention::new_log_start(index.runs(), bytes, &state.settings, stamp, start);
+            let new = retention::new_log_start(index.runs(), bytes, &state.settings, stamp, start);
             due.extend(new.map(|new| (*id, new)));
         }
         self.upkeep.cursor = last.map(Some);
@@ -124,7 +132,10 @@ impl Owner {
         let end = state.shared.end();
         let to = to.unwrap_or(end);
         if to > end || to < Offset::ZERO {
-            let error = TrimError::OffsetOutOfRange { offset: to.0, end: end.0 };
+            let error = TrimError::OffsetOutOfRange {
+                offset: to.0,
+                end: end.0,
+            };
             return send(Some(reply), Err(error));
         }
         let start = state.next_log_start;

@@ -26,6 +26,10 @@ impl LogFile {
     /// Another handle of the same life of the file, which nobody else counts.
     pub(crate) fn another(&self) -> Self {
         let (path, file) = (self.path.clone(), Arc::clone(&self.file));
-        Self { path, file, ..*self }
+        Self {
+            path,
+            file,
+            ..*self
+        }
     }
 }

@@ -80,7 +80,11 @@ impl Provisioner {
         let name = self.next_name.fetch_add(1, Ordering::Relaxed);
         let path = self.dir.join(file_name(name));
         let file = self.disk.create(&path)?;
-        let spare = Spare { path, file, file_bytes: self.file_bytes };
+        let spare = Spare {
+            path,
+            file,
+            file_bytes: self.file_bytes,
+        };
         let made = spare
             .file
             .allocate(0, self.file_bytes)
@@ -103,7 +107,11 @@ impl Provisioner {
     /// # Errors
     /// Those of the device; the file stays what it was, or is already a spare.
     pub fn recycle(&self, file: LogFile) -> Result<Spare, Error> {
-        let spare = Spare { path: file.path, file: file.file, file_bytes: file.file_bytes };
+        let spare = Spare {
+            path: file.path,
+            file: file.file,
+            file_bytes: file.file_bytes,
+        };
         self.mark(&spare)?;
         Ok(spare)
     }

@@ -50,7 +50,13 @@ impl Writer {
         predecessor: Option<Predecessor>,
         next_frame: FrameNumber,
     ) -> Result<Self, Error> {
-        let file = go_live(&provisioner, random.as_mut(), spare, predecessor, next_frame)?;
+        let file = go_live(
+            &provisioner,
+            random.as_mut(),
+            spare,
+            predecessor,
+            next_frame,
+        )?;
         Ok(Self {
             provisioner,
             random,
@@ -72,7 +78,15 @@ impl Writer {
         next_frame: FrameNumber,
     ) -> Self {
         let builder = FrameBuilder::default();
-        Self { provisioner, random, file, position, next_frame, builder, closed: false }
+        Self {
+            provisioner,
+            random,
+            file,
+            position,
+            next_frame,
+            builder,
+            closed: false,
+        }
     }
 
     /// The file that is being written.
@@ -90,7 +104,11 @@ impl Writer {
     /// Bytes that the present file still takes.
     #[must_use]
     pub fn room(&self) -> u64 {
-        if self.closed { 0 } else { self.file.file_bytes.saturating_sub(self.position) }
+        if self.closed {
+            0
+        } else {
+            self.file.file_bytes.saturating_sub(self.position)
+        }
     }
 
     /// Whether a frame waits for a file.
@@ -119,7 +137,9 @@ impl Writer {
             return Ok(WriterStep::NeedsFile);
         }
         let (sequence, epoch) = (self.file.sequence, self.file.epoch);
-        let frame = self.builder.build(sequence, epoch, self.position, self.next_frame, synced);
+        let frame = self
+            .builder
+            .build(sequence, epoch, self.position, self.next_frame, synced);
         debug_assert_eq!(self.position % BLOCK_BYTES, 0);
         if let Err(error) = self.file.file.write_at(&frame.slices(), self.position) {
             if error.is_no_space() {
@@ -147,7 +167,13 @@ impl Writer {
             end: self.position,
         };
         let random = self.random.as_mut();
-        let next = go_live(&self.provisioner, random, spare, Some(predecessor), self.next_frame)?;
+        let next = go_live(
+            &self.provisioner,
+            random,
+            spare,
+            Some(predecessor),
+            self.next_frame,
+        )?;
         let ended = std::mem::replace(&mut self.file, next);
         let end = std::mem::replace(&mut self.position, HEADER_BYTES);
         self.closed = false;

@@ -57,7 +57,10 @@ impl Frame {
     /// What a vectored write takes.
     #[must_use]
     pub fn slices(&self) -> Vec<IoSlice<'_>> {
-        self.chunks.iter().map(|chunk| IoSlice::new(&chunk.bytes)).collect()
+        self.chunks
+            .iter()
+            .map(|chunk| IoSlice::new(&chunk.bytes))
+            .collect()
     }
 }
 
@@ -115,7 +118,8 @@ impl FrameBuilder {
     ) -> Frame {
         let frame_bytes = self.frame_bytes();
         // Stable: entries of one partition keep the order of their decision.
-        self.entries.sort_by_key(|e| (e.header.shard, e.header.partition));
+        self.entries
+            .sort_by_key(|e| (e.header.shard, e.header.partition));
         let header = self.header(epoch, position, number, synced);
         let mut assembler = Assembler::new(position, header, frame_bytes, &self.entries);
         let mut placed = Vec::with_capacity(self.entries.len());
@@ -129,7 +133,14 @@ impl FrameBuilder {
         }
         placed.sort_by_key(|e| (e.header.shard, e.header.index));
         let chunks = assembler.finish(position + frame_bytes);
-        Frame { number, file, position, frame_bytes, entries: placed, chunks }
+        Frame {
+            number,
+            file,
+            position,
+            frame_bytes,
+            entries: placed,
+            chunks,
+        }
     }
 
     fn header(
@@ -147,7 +158,9 @@ impl FrameBuilder {
         out.extend_from_slice(&0u16.to_le_bytes());
         out.extend_from_slice(&u32::try_from(len).unwrap_or(u32::MAX).to_le_bytes());
         out.extend_from_slice(
-            &u32::try_from(self.entries.len()).unwrap_or(u32::MAX).to_le_bytes(),
+            &u32::try_from(self.entries.len())
+                .unwrap_or(u32::MAX)
+                .to_le_bytes(),
         );
         out.extend_from_slice(&0u32.to_le_bytes());
         out.extend_from_slice(&epoch.0.to_le_bytes());
@@ -188,21 +201,41 @@ enum Piece {
 
 impl Assembler {
     fn new(position: u64, header: Vec<u8>, frame_bytes: u64, entries: &[Entry]) -> Self {
-        let large: usize =
-            entries.iter().map(|e| if is_large(e) { e.payload.body().len() } else { 0 }).sum();
-        let copied = usize::try_from(frame_bytes).unwrap_or(usize::MAX).saturating_sub(large);
+        let large: usize = entries
+            .iter()
+            .map(|e| {
+                if is_large(e) {
+                    e.payload.body().len()
+                } else {
+                    0
+                }
+            })
+            .sum();
+        let copied = usize::try_from(frame_bytes)
+            .unwrap_or(usize::MAX)
+            .saturating_sub(large);
         let mut buffer = Vec::with_capacity(copied);
         buffer.extend_from_slice(&header);
         let next = position + header.len() as u64;
-        let pieces = vec![Piece::Copied { position, range: 0..header.len() }];
-        Self { next, buffer, pieces }
+        let pieces = vec![Piece::Copied {
+            position,
+            range: 0..header.len(),
+        }];
+        Self {
+            next,
+            buffer,
+            pieces,
+        }
     }
 
     fn add(&mut self, entry: &Entry) {
         self.copy(entry.payload.head());
         let body = entry.payload.body();
         if is_large(entry) {
-            self.pieces.push(Piece::Large(Chunk { position: self.next, bytes: body.clone() }));
+            self.pieces.push(Piece::Large(Chunk {
+                position: self.next,
+                bytes: body.clone(),
+            }));
             self.next += body.len() as u64;
         } else {
             self.copy(body);
@@ -215,7 +248,10 @@ impl Assembler {
         let to = self.buffer.len();
         match self.pieces.last_mut() {
             Some(Piece::Copied { range, .. }) => range.end = to,
-            _ => self.pieces.push(Piece::Copied { position: self.next, range: from..to }),
+            _ => self.pieces.push(Piece::Copied {
+                position: self.next,
+                range: from..to,
+            }),
         }
         self.next += bytes.len() as u64;
     }
@@ -225,7 +261,10 @@ impl Assembler {
         self.copy(ZEROS.get(..padding).unwrap_or(&ZEROS));
         let buffer = Bytes::from(self.buffer);
         let chunk = |piece| match piece {
-            Piece::Copied { position, range } => Chunk { position, bytes: buffer.slice(range) },
+            Piece::Copied { position, range } => Chunk {
+                position,
+                bytes: buffer.slice(range),
+            },
             Piece::Large(chunk) => chunk,
         };
         self.pieces.into_iter().map(chunk).collect()

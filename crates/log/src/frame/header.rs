@@ -125,7 +125,9 @@ impl FrameHeader {
         let mut payload_at = header_bytes(entries) as u64;
         for i in 0..entries {
             let at = header_bytes(i);
-            let descriptor = bytes.get(at..at + DESCRIPTOR_BYTES).ok_or(FrameFault::Length)?;
+            let descriptor = bytes
+                .get(at..at + DESCRIPTOR_BYTES)
+                .ok_or(FrameFault::Length)?;
             let placed = parse_descriptor(descriptor, epoch, position + payload_at)
                 .ok_or(FrameFault::Descriptor)?;
             payload_at += u64::from(placed.payload_bytes);
@@ -169,7 +171,9 @@ fn check_envelope(bytes: &[u8]) -> Result<usize, FrameFault> {
         return Err(FrameFault::Length);
     }
     let Some(covered) = bytes.get(CRC_FROM..claimed) else {
-        return Err(FrameFault::Short { header_bytes: claimed });
+        return Err(FrameFault::Short {
+            header_bytes: claimed,
+        });
     };
     if u32_at(bytes, 4) != Some(record::crc32c(covered)) {
         return Err(FrameFault::HeaderCrc);

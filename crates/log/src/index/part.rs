@@ -46,7 +46,10 @@ impl LogPart {
     /// Bytes of the batches.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.batches.iter().map(|batch| u64::from(batch.bytes)).sum()
+        self.batches
+            .iter()
+            .map(|batch| u64::from(batch.bytes))
+            .sum()
     }
 }
 

@@ -135,7 +135,9 @@ impl PartitionIndex {
         let first = self.unsealed.partition_point(is_before);
         self.unsealed.iter().skip(first).flat_map(move |part| {
             let from = part.batches.partition_point(|b| b.end_offset() <= offset);
-            part.batches.range(from..).map(move |batch| (&part.file, batch))
+            part.batches
+                .range(from..)
+                .map(move |batch| (&part.file, batch))
         })
     }
 
@@ -147,7 +149,11 @@ impl PartitionIndex {
     /// Stretches in offset order: one per segment, one per unsealed batch.
     pub fn runs(&self) -> impl Iterator<Item = Run> + '_ {
         let sealed = self.sealed.iter().map(|part| part.run);
-        sealed.chain(self.unsealed.iter().flat_map(|p| p.batches.iter().map(Run::from)))
+        sealed.chain(
+            self.unsealed
+                .iter()
+                .flat_map(|p| p.batches.iter().map(Run::from)),
+        )
     }
 
     /// How many batches are indexed in memory.

@@ -89,7 +89,10 @@ pub(super) fn cut(
         }
         at = next;
     }
-    Ok(Cut { batches: bytes.slice(start..end), to_the_end: end == bytes.len() })
+    Ok(Cut {
+        batches: bytes.slice(start..end),
+        to_the_end: end == bytes.len(),
+    })
 }
 
 fn damaged() -> Error {
@@ -112,18 +115,28 @@ mod tests {
         builder.append(1, None, Some(value), &[]).unwrap();
         let bytes = builder.build(Codec::None).unwrap();
         let checked = record::check(&bytes, &record::Rules::at(1)).unwrap();
-        let mut out = checked.seal(Offset(base), types::LeaderEpoch(0), None).to_vec();
+        let mut out = checked
+            .seal(Offset(base), types::LeaderEpoch(0), None)
+            .to_vec();
         out.extend_from_slice(&checked.body);
         out
     }
 
     fn offsets(cut: &Cut) -> Vec<i64> {
-        split(&cut.batches).unwrap().iter().map(|(header, _)| header.base_offset.0).collect()
+        split(&cut.batches)
+            .unwrap()
+            .iter()
+            .map(|(header, _)| header.base_offset.0)
+            .collect()
     }
 
     #[test]
     fn a_cut_never_leaves_a_batch_out_in_the_middle() {
-        let parts = [batch(0, &[1; 10]), batch(1, &[2; 2_000]), batch(2, &[3; 10])];
+        let parts = [
+            batch(0, &[1; 10]),
+            batch(1, &[2; 2_000]),
+            batch(2, &[3; 10]),
+        ];
         let bytes = Bytes::from(parts.concat());
         let all = Offset(0)..Offset(3);
         let some = cut(&bytes, all.clone(), 500, false).unwrap();

@@ -104,7 +104,10 @@ impl Reader {
     /// A reader over the tail, with room for `extents_bytes` of segment indexes.
     #[must_use]
     pub fn new(tail: Arc<Tail>, extents_bytes: usize) -> Self {
-        Self { tail, extents: ExtentCache::new(extents_bytes) }
+        Self {
+            tail,
+            extents: ExtentCache::new(extents_bytes),
+        }
     }
 
     /// Reads whole batches from the one that holds `want.from` on (or the first one after it).
@@ -148,12 +151,7 @@ impl Reader {
         Ok(Outcome::Batches(batches))
     }
 
-    fn read_sealed(
-        &self,
-        part: &SegmentPart,
-        want: Want,
-        mode: Mode,
-    ) -> Result<Outcome, Error> {
+    fn read_sealed(&self, part: &SegmentPart, want: Want, mode: Mode) -> Result<Outcome, Error> {
         let Some(extents) = self.extents_of(part, want.partition, mode)? else {
             return Ok(Outcome::NotCached);
         };
@@ -200,7 +198,8 @@ impl Reader {
             return Ok(None);
         }
         let extents = part.segment.extents(partition)?;
-        self.extents.insert(part.segment.id(), partition, Arc::clone(&extents));
+        self.extents
+            .insert(part.segment.id(), partition, Arc::clone(&extents));
         Ok(Some(extents))
     }
 
@@ -229,7 +228,9 @@ impl Reader {
                 _ => return Ok(false),
             },
             Mode::Blocking => {
-                range.file.prefetch(range.position, range.bytes + READ_AHEAD_BYTES);
+                range
+                    .file
+                    .prefetch(range.position, range.bytes + READ_AHEAD_BYTES);
                 range.file.read_exact_at(&mut buffer, range.position)?;
             }
         }
@@ -240,15 +241,15 @@ impl Reader {
 
 /// What was found before something had to be waited for; nothing at all means waiting.
 fn short(batches: Batches) -> Outcome {
-    if batches.is_empty() { Outcome::NotCached } else { Outcome::Batches(batches) }
+    if batches.is_empty() {
+        Outcome::NotCached
+    } else {
+        Outcome::Batches(batches)
+    }
 }
 
 /// What stands before damage is given; the damage itself is an error.
-fn damaged_extent(
-    part: &SegmentPart,
-    extent: &Extent,
-    before: Batches,
-) -> Result<Outcome, Error> {
+fn damaged_extent(part: &SegmentPart, extent: &Extent, before: Batches) -> Result<Outcome, Error> {
     if !before.is_empty() {
         return Ok(Outcome::Batches(before));
     }
@@ -296,7 +297,11 @@ fn neighbours(index: &PartitionIndex, want: Want) -> Vec<Planned> {
                 last.bytes += bytes;
             }
             _ => {
-                plan.push(Planned { file: Arc::clone(file), position: batch.position, bytes });
+                plan.push(Planned {
+                    file: Arc::clone(file),
+                    position: batch.position,
+                    bytes,
+                });
             }
         }
     }

@@ -36,7 +36,9 @@ impl FoundFiles {
     pub fn read(disk: &dyn Disk, dir: &Path, directory: [u8; 16]) -> Result<Self, Error> {
         let mut found = Self::default();
         for name in disk.list(dir)? {
-            let Some(number) = name_number(&name) else { continue };
+            let Some(number) = name_number(&name) else {
+                continue;
+            };
             found.last_name = found.last_name.max(number);
             let path = dir.join(&name);
             let file = disk.open(&path)?;
@@ -44,7 +46,11 @@ impl FoundFiles {
                 Ok(header) if header.directory == directory => found.add(header, path, file),
                 Ok(_) => tracing::warn!(path = %path.display(), "a log file of another directory"),
                 Err(Error::Corrupt(corruption)) => {
-                    found.broken.push(BrokenFile { path, file, corruption });
+                    found.broken.push(BrokenFile {
+                        path,
+                        file,
+                        corruption,
+                    });
                 }
                 Err(error) => return Err(error),
             }
@@ -56,10 +62,20 @@ impl FoundFiles {
         self.last_generation = self.last_generation.max(header.generation);
         let file_bytes = header.file_bytes;
         match header.state {
-            FileState::Spare => self.spares.push(Spare { path, file, file_bytes }),
+            FileState::Spare => self.spares.push(Spare {
+                path,
+                file,
+                file_bytes,
+            }),
             FileState::Live => {
                 let (sequence, epoch) = (header.sequence, header.epoch);
-                let file = Arc::new(LogFile { sequence, epoch, path, file_bytes, file });
+                let file = Arc::new(LogFile {
+                    sequence,
+                    epoch,
+                    path,
+                    file_bytes,
+                    file,
+                });
                 self.live.entry(sequence).or_default().push((header, file));
             }
         }
@@ -69,7 +85,10 @@ impl FoundFiles {
     #[must_use]
     pub fn get(&self, sequence: FileSequence, epoch: FileEpoch) -> Option<&Arc<LogFile>> {
         let files = self.live.get(&sequence)?;
-        files.iter().find(|(header, _)| header.epoch == epoch).map(|(_, file)| file)
+        files
+            .iter()
+            .find(|(header, _)| header.epoch == epoch)
+            .map(|(_, file)| file)
     }
 
     /// Live files that `needed` does not name: what a crash left of files that were freed.
@@ -83,7 +102,10 @@ impl FoundFiles {
 
     fn header(&self, file: &LogFile) -> Option<&FileHeader> {
         let files = self.live.get(&file.sequence)?;
-        files.iter().find(|(header, _)| header.epoch == file.epoch).map(|(header, _)| header)
+        files
+            .iter()
+            .find(|(header, _)| header.epoch == file.epoch)
+            .map(|(header, _)| header)
     }
 
     /// The file that follows `file`: of two that name it the later generation.
@@ -94,7 +116,9 @@ impl FoundFiles {
                 .predecessor
                 .is_some_and(|p| p.sequence == file.sequence && p.epoch == file.epoch)
         });
-        candidates.max_by_key(|(header, _)| header.generation).map(|(h, f)| (h, f))
+        candidates
+            .max_by_key(|(header, _)| header.generation)
+            .map(|(h, f)| (h, f))
     }
 }
 
@@ -163,7 +187,10 @@ pub fn chain(
             path: dir.to_path_buf(),
             position: 0,
             what: "log file",
-            expected: format!("a live file with sequence {} and epoch {:016x}", first.0, first.1.0),
+            expected: format!(
+                "a live file with sequence {} and epoch {:016x}",
+                first.0, first.1.0
+            ),
             found: "none".to_owned(),
         })
     };
@@ -176,7 +203,9 @@ pub fn chain(
         end: None,
     }];
     while let Some(last) = files.last_mut() {
-        let Some((header, next)) = found.successor(&last.file) else { break };
+        let Some((header, next)) = found.successor(&last.file) else {
+            break;
+        };
         let end = header.predecessor.map_or(HEADER_BYTES, |p| p.end);
         last.end = Some(end);
         files.push(ChainedFile {

@@ -66,16 +66,27 @@ pub fn replay(
             _ => chained.end.unwrap_or(HEADER_BYTES),
         };
         while position < end {
-            let FrameAt::Frame(frame) = read_header(&chained.file, position)? else { break };
+            let FrameAt::Frame(frame) = read_header(&chained.file, position)? else {
+                break;
+            };
             if let Some(corruption) = replay_frame(&chained.file, &frame, state)? {
                 survey.last = FrameNumber(frame.number.0.saturating_sub(1));
                 let (position, frame) = (frame.position, frame.number);
-                survey.damage = Some(Damage { file: index, position, frame, corruption });
+                survey.damage = Some(Damage {
+                    file: index,
+                    position,
+                    frame,
+                    corruption,
+                });
                 return Ok(());
             }
             position = frame.end();
         }
-        if survey.damage.as_ref().is_some_and(|damage| damage.file == index) {
+        if survey
+            .damage
+            .as_ref()
+            .is_some_and(|damage| damage.file == index)
+        {
             break;
         }
     }

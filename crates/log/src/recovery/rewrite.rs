@@ -47,12 +47,18 @@ pub fn rewrite(
     if let (Some(old), true) = (old, mutant::is(Mutant::AppendBehindCut)) {
         replay_copied(old, survey.proven_end..survey.end, state)?;
         let (provisioner, old) = (Arc::clone(provisioner), Arc::clone(old));
-        let writer =
-            Writer::resume(provisioner, random, old, survey.end, survey.last.next());
-        return Ok(Continuation { writer, last: survey.last, needs_proof: false });
+        let writer = Writer::resume(provisioner, random, old, survey.end, survey.last.next());
+        return Ok(Continuation {
+            writer,
+            last: survey.last,
+            needs_proof: false,
+        });
     }
-    let predecessor =
-        old.map(|f| Predecessor { sequence: f.sequence, epoch: f.epoch, end: survey.proven_end });
+    let predecessor = old.map(|f| Predecessor {
+        sequence: f.sequence,
+        epoch: f.epoch,
+        end: survey.proven_end,
+    });
     let header = FileHeader {
         state: FileState::Live,
         sequence: types::FileSequence(predecessor.map_or(1, |p| p.sequence.0 + 1)),
@@ -82,9 +88,18 @@ pub fn rewrite(
     }
     header.store(file.file.as_ref())?;
     replay_copied(&file, HEADER_BYTES..position, state)?;
-    let writer =
-        Writer::resume(Arc::clone(provisioner), random, file, position, survey.last.next());
-    Ok(Continuation { writer, last: survey.last, needs_proof: position > HEADER_BYTES })
+    let writer = Writer::resume(
+        Arc::clone(provisioner),
+        random,
+        file,
+        position,
+        survey.last.next(),
+    );
+    Ok(Continuation {
+        writer,
+        last: survey.last,
+        needs_proof: position > HEADER_BYTES,
+    })
 }
 
 /// Copies the frames between the proven end and the end, and syncs them.
@@ -92,7 +107,9 @@ fn copy_frames(old: &LogFile, survey: &Survey, new: &LogFile) -> Result<u64, Err
     let mut from = survey.proven_end;
     let mut to = HEADER_BYTES;
     while from < survey.end {
-        let FrameAt::Frame(frame) = read_header(old, from)? else { break };
+        let FrameAt::Frame(frame) = read_header(old, from)? else {
+            break;
+        };
         let mut builder = load(old, &frame)?;
         let copy = builder.build(new.sequence, new.epoch, to, frame.number, survey.proven);
         new.file.write_at(&copy.slices(), to)?;
@@ -110,7 +127,10 @@ fn load(old: &LogFile, frame: &FrameHeader) -> Result<FrameBuilder, Error> {
     for entry in &frame.entries {
         // The survey found these payloads whole.
         let body = read_payload(old, entry)?.unwrap_or_default();
-        builder.push(Entry { header: entry.header, payload: Payload::from_body(body) });
+        builder.push(Entry {
+            header: entry.header,
+            payload: Payload::from_body(body),
+        });
     }
     Ok(builder)
 }
@@ -122,7 +142,9 @@ fn replay_copied(
 ) -> Result<(), Error> {
     let mut position = range.start;
     while position < range.end {
-        let FrameAt::Frame(frame) = read_header(file, position)? else { break };
+        let FrameAt::Frame(frame) = read_header(file, position)? else {
+            break;
+        };
         if let Some(corruption) = replay_frame(file, &frame, state)? {
             return Err(corruption.into());
         }

@@ -51,7 +51,9 @@ pub fn survey(files: &[ChainedFile], proven: FrameNumber) -> Result<Survey, Erro
     let mut survey = Survey {
         proven,
         proven_end: HEADER_BYTES,
-        last: files.first().map_or(FrameNumber(0), |f| FrameNumber(f.first_frame.0 - 1)),
+        last: files
+            .first()
+            .map_or(FrameNumber(0), |f| FrameNumber(f.first_frame.0 - 1)),
         end: HEADER_BYTES,
         damage: None,
     };
@@ -60,7 +62,10 @@ pub fn survey(files: &[ChainedFile], proven: FrameNumber) -> Result<Survey, Erro
         let before = FrameNumber(chained.first_frame.0.saturating_sub(1));
         survey.proven = survey.proven.max(before);
         let stop = walk(chained, survey.last.next(), &mut frames)?;
-        survey.proven = frames.iter().map(|f| f.synced).fold(survey.proven, FrameNumber::max);
+        survey.proven = frames
+            .iter()
+            .map(|f| f.synced)
+            .fold(survey.proven, FrameNumber::max);
         survey.last = frames.last().map_or(survey.last, |f| f.number);
         survey.end = stop.position;
         if stop.fault.is_none() && chained.end == Some(stop.position) {
@@ -93,38 +98,46 @@ struct Stop {
 }
 
 /// Walks one file as long as each frame follows the one before. Leaves its frames in `frames`.
-fn walk(
-    chained: &ChainedFile,
-    first: FrameNumber,
-    frames: &mut Vec<Seen>,
-) -> Result<Stop, Error> {
+fn walk(chained: &ChainedFile, first: FrameNumber, frames: &mut Vec<Seen>) -> Result<Stop, Error> {
     frames.clear();
     let mut expected = first;
     let mut position = HEADER_BYTES;
     while chained.end.is_none_or(|end| position < end) {
         match read_header(&chained.file, position)? {
-            FrameAt::Frame(frame)
-                if frame.number == expected || mutant::is(Mutant::FormerLife) =>
-            {
+            FrameAt::Frame(frame) if frame.number == expected || mutant::is(Mutant::FormerLife) => {
                 let (number, synced, end) = (frame.number, frame.synced, frame.end());
-                frames.push(Seen { number, synced, position, end });
+                frames.push(Seen {
+                    number,
+                    synced,
+                    position,
+                    end,
+                });
                 expected = number.next();
                 position = end;
             }
-            FrameAt::Frame(_) => return Ok(Stop { position, fault: Some(FrameFault::Position) }),
-            FrameAt::Fault(fault) => return Ok(Stop { position, fault: Some(fault) }),
+            FrameAt::Frame(_) => {
+                return Ok(Stop {
+                    position,
+                    fault: Some(FrameFault::Position),
+                });
+            }
+            FrameAt::Fault(fault) => {
+                return Ok(Stop {
+                    position,
+                    fault: Some(fault),
+                });
+            }
             FrameAt::End => break,
         }
     }
-    Ok(Stop { position, fault: None })
+    Ok(Stop {
+        position,
+        fault: None,
+    })
 }
 
 /// The last frame that anything after `position` of file `index` says was synced.
-fn proven_later(
-    files: &[ChainedFile],
-    index: usize,
-    position: u64,
-) -> Result<FrameNumber, Error> {
+fn proven_later(files: &[ChainedFile], index: usize, position: u64) -> Result<FrameNumber, Error> {
     let mut proven = FrameNumber(0);
     for (i, chained) in files.iter().enumerate().skip(index) {
         let mut at = position + BLOCK_BYTES;
@@ -166,7 +179,9 @@ fn cut_torn_payloads(
 }
 
 fn payloads_hold(files: &[ChainedFile], seen: &Seen) -> Result<bool, Error> {
-    let Some(chained) = files.last() else { return Ok(false) };
+    let Some(chained) = files.last() else {
+        return Ok(false);
+    };
     let FrameAt::Frame(frame) = read_header(&chained.file, seen.position)? else {
         return Ok(false);
     };
@@ -179,7 +194,9 @@ fn payloads_hold(files: &[ChainedFile], seen: &Seen) -> Result<bool, Error> {
 }
 
 fn damage(chained: &ChainedFile, index: usize, frame: FrameNumber, stop: &Stop) -> Damage {
-    let found = stop.fault.map_or_else(|| "the end".to_owned(), |fault| format!("{fault:?}"));
+    let found = stop
+        .fault
+        .map_or_else(|| "the end".to_owned(), |fault| format!("{fault:?}"));
     Damage {
         file: index,
         position: stop.position,

@@ -87,7 +87,8 @@ impl Collector {
         let header = &entry.header;
         let run = self.runs.get(&header.partition);
         let least = run.map_or(Offset::ZERO, |run| run.row.end_offset);
-        if header.base_offset >= least && header.count > 0 {
+        let counts = header.end_offset().minus(header.base_offset) == i64::from(header.count);
+        if header.base_offset >= least && header.count > 0 && counts {
             return Ok(());
         }
         let expected = format!("a batch of partition {} from {least} on", header.partition);

@@ -18,14 +18,27 @@ fn entry(partition: u32, index: u64, body: Bytes) -> Entry {
         append_time_ms: 1_000,
         max_timestamp_ms: 900,
     };
-    Entry { header, payload: Payload::from_parts(b"head", body.clone(), record::crc32c(&body)) }
+    Entry {
+        header,
+        payload: Payload::from_parts(b"head", body.clone(), record::crc32c(&body)),
+    }
 }
 
 fn build(entries: impl IntoIterator<Item = Entry>) -> (Frame, Vec<u8>) {
     let mut builder = FrameBuilder::default();
     entries.into_iter().for_each(|entry| builder.push(entry));
-    let frame = builder.build(FileSequence(3), EPOCH, 8_192, FrameNumber(7), FrameNumber(5));
-    let bytes: Vec<u8> = frame.chunks.iter().flat_map(|chunk| chunk.bytes.to_vec()).collect();
+    let frame = builder.build(
+        FileSequence(3),
+        EPOCH,
+        8_192,
+        FrameNumber(7),
+        FrameNumber(5),
+    );
+    let bytes: Vec<u8> = frame
+        .chunks
+        .iter()
+        .flat_map(|chunk| chunk.bytes.to_vec())
+        .collect();
     (frame, bytes)
 }
 
@@ -46,17 +59,32 @@ fn what_is_built_is_read_back_in_the_order_of_decision() {
     assert_eq!(bytes.len() as u64, frame.frame_bytes);
     assert_eq!(frame.frame_bytes % BLOCK_BYTES, 0);
     let parsed = FrameHeader::parse(&bytes, EPOCH, 8_192).unwrap();
-    assert_eq!((parsed.number, parsed.synced), (FrameNumber(7), FrameNumber(5)));
+    assert_eq!(
+        (parsed.number, parsed.synced),
+        (FrameNumber(7), FrameNumber(5))
+    );
     assert_eq!(parsed.frame_bytes, frame.frame_bytes);
     let decided = parsed.decided_order();
-    assert_eq!(decided.iter().map(|e| e.header.index.0).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(
+        decided.iter().map(|e| e.header.index.0).collect::<Vec<_>>(),
+        [1, 2, 3]
+    );
     let same = decided.iter().zip(&frame.entries);
-    assert!(same.clone().all(|(a, b)| a.header == b.header && a.position == b.position));
+    assert!(
+        same.clone()
+            .all(|(a, b)| a.header == b.header && a.position == b.position)
+    );
     for (read, placed) in same {
         assert_eq!(read.payload_crc, record::crc32c(at(&bytes, placed)));
     }
-    assert_eq!(at(&bytes, &frame.entries[0]), [b"head", &small[..]].concat());
-    assert_eq!(at(&bytes, &frame.entries[1]), [b"head", &large[..]].concat());
+    assert_eq!(
+        at(&bytes, &frame.entries[0]),
+        [b"head", &small[..]].concat()
+    );
+    assert_eq!(
+        at(&bytes, &frame.entries[1]),
+        [b"head", &large[..]].concat()
+    );
 }
 
 #[test]
@@ -66,7 +94,10 @@ fn payloads_of_one_partition_stand_together() {
     let (frame, _) = build(order.map(|(partition, index)| entry(partition, index, body.clone())));
     let mut placed = frame.entries;
     placed.sort_by_key(|e| e.position);
-    assert_eq!(placed.iter().map(|e| e.header.index.0).collect::<Vec<_>>(), [2, 4, 1, 3]);
+    assert_eq!(
+        placed.iter().map(|e| e.header.index.0).collect::<Vec<_>>(),
+        [2, 4, 1, 3]
+    );
 }
 
 #[test]
@@ -74,7 +105,12 @@ fn large_bodies_are_referenced_and_small_ones_copied() {
     let large = Bytes::from(vec![1; COPIED_RECORDS_BYTES_MAX]);
     let small = Bytes::from(vec![2; COPIED_RECORDS_BYTES_MAX - 1]);
     let (frame, _) = build([entry(1, 1, large.clone()), entry(1, 2, small.clone())]);
-    let is = |body: &Bytes| frame.chunks.iter().any(|chunk| chunk.bytes.as_ptr() == body.as_ptr());
+    let is = |body: &Bytes| {
+        frame
+            .chunks
+            .iter()
+            .any(|chunk| chunk.bytes.as_ptr() == body.as_ptr())
+    };
     assert!(is(&large));
     assert!(!is(&small));
 }
@@ -85,7 +121,10 @@ fn a_frame_holds_in_its_own_place_and_life_only() {
     let parse = |epoch, position| FrameHeader::parse(&bytes, epoch, position);
     assert_eq!(parse(FileEpoch(1), 8_192), Err(FrameFault::Epoch));
     assert_eq!(parse(EPOCH, 12_288), Err(FrameFault::Position));
-    assert_eq!(FrameHeader::parse(&[0; 4096], EPOCH, 8_192), Err(FrameFault::Magic));
+    assert_eq!(
+        FrameHeader::parse(&[0; 4096], EPOCH, 8_192),
+        Err(FrameFault::Magic)
+    );
 }
 
 #[test]
@@ -119,8 +158,14 @@ fn the_bytes_are_those_of_the_format_page() {
     let golden = "4d4c5246\
         d5ac6e4d0100000098000000010000000000000\
         0efcdab8967452301";
-    let hex: String = bytes[..32].iter().map(|byte| format!("{byte:02x}")).collect();
-    let crc: String = bytes[4..8].iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = bytes[..32]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    let crc: String = bytes[4..8]
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     assert_eq!(hex, golden.replace("d5ac6e4d", &crc));
     let fields: Vec<u64> = (32..64)
         .step_by(8)
