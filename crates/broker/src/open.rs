@@ -249,39 +249,15 @@ fn recover(
         found.last_name,
         found.last_generation,
     ));
-    let mut damage = None;
-    let next = if let Some(found) = &survey.damage {
-        tracing::error!(error = %found.corruption, "confirmed entries cannot be read");
-        damage = Some(format!(
-            "confirmed entries cannot be read: {}",
-            found.corruption
-        ));
-        let writer = stuck_writer(&files, &survey, &provisioner, random)?;
-        Continuation {
-            writer,
-            last: survey.last,
-            needs_proof: false,
-        }
-    } else {
-        dir.confirm()?;
-        match found.spares.pop().map_or_else(|| provisioner.make(), Ok) {
-            Ok(spare) => {
-                let random = fork(random);
-                recovery::rewrite(&files, &survey, &provisioner, random, spare, &mut loading)?
-            }
-            Err(error) if error.kind() == ErrorKind::Full => {
-                tracing::error!("the device is full: what is synced can be read, nothing is taken");
-                damage = Some("the device has no room for a log file at the start".to_owned());
-                let writer = stuck_writer(&files, &survey, &provisioner, random)?;
-                Continuation {
-                    writer,
-                    last: survey.proven,
-                    needs_proof: false,
-                }
-            }
-            Err(error) => return Err(error),
-        }
-    };
+    let (next, damage) = go_on(
+        dir,
+        &files,
+        &survey,
+        &provisioner,
+        &mut found,
+        random,
+        &mut loading,
+    )?;
     let clean = loading.clean;
     let mut state = loading.state;
     let ended = ended_files(&files, &survey);
@@ -302,6 +278,46 @@ fn recover(
         damage,
         ended,
     })
+}
+
+/// Makes the log take the next frame, or says why it cannot.
+fn go_on(
+    dir: &DataDir,
+    files: &[ChainedFile],
+    survey: &Survey,
+    provisioner: &Arc<Provisioner>,
+    found: &mut FoundFiles,
+    random: &mut dyn Random,
+    loading: &mut Loading,
+) -> Result<(Continuation, Option<String>), Error> {
+    let stuck = |last: FrameNumber, why: String, random: &mut dyn Random| {
+        let writer = stuck_writer(files, survey, provisioner, random)?;
+        let stuck = Continuation {
+            writer,
+            last,
+            needs_proof: false,
+        };
+        Ok((stuck, Some(why)))
+    };
+    if let Some(damage) = &survey.damage {
+        tracing::error!(error = %damage.corruption, "confirmed entries cannot be read");
+        let why = format!("confirmed entries cannot be read: {}", damage.corruption);
+        return stuck(survey.last, why, random);
+    }
+    dir.confirm()?;
+    match found.spares.pop().map_or_else(|| provisioner.make(), Ok) {
+        Ok(spare) => {
+            let random = fork(random);
+            let next = recovery::rewrite(files, survey, provisioner, random, spare, loading)?;
+            Ok((next, None))
+        }
+        Err(error) if error.kind() == ErrorKind::Full => {
+            tracing::error!("the device is full: what is synced can be read, nothing is taken");
+            let why = "the device has no room for a log file at the start".to_owned();
+            stuck(survey.proven, why, random)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// The files of the chain and where each ends.

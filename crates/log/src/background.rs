@@ -300,8 +300,27 @@ impl Background {
     fn seal(&mut self, mut sealer: Sealer) {
         match sealer.step() {
             Ok(SealStep::More) => self.sealer = Some(sealer),
-            Ok(SealStep::Done(info)) => self.done.push(Done::Sealed(info)),
+            Ok(SealStep::Done(info)) => {
+                self.give_back_end(&info);
+                self.done.push(Done::Sealed(info));
+            }
             Err(error) => self.seal_failed(&error),
+        }
+    }
+
+    /// Gives back the blocks behind the last frame: a file that ended early, as at every stop, was
+    /// allocated whole. Its successor's header says where it ends, so nobody looks there.
+    fn give_back_end(&self, info: &SegmentInfo) {
+        let path = info.data_path(&self.root);
+        let given = self.disk.open(&path).and_then(|file| {
+            let len = file.len()?;
+            file.punch(info.data.end, len.saturating_sub(info.data.end))
+        });
+        if let Err(error) = given {
+            tracing::warn!(
+                error = error_chain(&error),
+                "unused blocks stay on the disk"
+            );
         }
     }
 

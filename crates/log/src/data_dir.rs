@@ -6,7 +6,9 @@ use std::sync::Arc;
 use disk::Disk;
 use types::Random;
 
+use crate::checkpoint;
 use crate::error::{Corruption, Error};
+use crate::file::name_number;
 
 /// Format version that this code writes and reads.
 pub const FORMAT_VERSION: u16 = 1;
@@ -96,17 +98,35 @@ impl DataDir {
         }
     }
 
-    /// Makes the folders and removes what an unfinished start left in them.
+    /// Makes the folders and removes what an unfinished start left in them. Nothing is removed
+    /// when anything is there that such a start does not leave.
     fn clear(&self) -> Result<(), Error> {
-        for dir in [self.log(), self.segments(), self.checkpoints()] {
-            self.disk.create_dir(&dir)?;
-            for name in self.disk.list(&dir)? {
-                self.disk.remove(&dir.join(name))?;
+        let folders = [self.log(), self.segments(), self.checkpoints()];
+        let mut left = Vec::new();
+        for dir in &folders {
+            self.disk.create_dir(dir)?;
+            for name in self.disk.list(dir)? {
+                let path = dir.join(&name);
+                if !is_of_a_first_start(&name) {
+                    return Err(Error::NotADataDirectory { path });
+                }
+                left.push(path);
             }
-            self.disk.sync_dir(&dir)?;
+        }
+        for path in left {
+            self.disk.remove(&path)?;
+        }
+        for dir in &folders {
+            self.disk.sync_dir(dir)?;
         }
         Ok(self.disk.sync_dir(&self.root)?)
     }
+}
+
+/// Whether a start that did not get as far as the format file may have left a file of this name: log
+/// files, and the first checkpoint under its own name or an unfinished one's.
+fn is_of_a_first_start(name: &str) -> bool {
+    name_number(name).is_some() || checkpoint::is_of_a_first_start(name)
 }
 
 /// A version 4 UUID.
@@ -167,4 +187,56 @@ fn parse_id(text: &str) -> Option<[u8; 16]> {
         return None;
     }
     u128::from_str_radix(text, 16).ok().map(u128::to_be_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use disk::SimDisk;
+    use types::SeededRandom;
+
+    fn open(disk: &SimDisk) -> Result<DataDir, Error> {
+        DataDir::open(
+            Arc::new(disk.clone()),
+            Path::new("d"),
+            &mut SeededRandom::new(1),
+        )
+    }
+
+    #[test]
+    fn what_an_unfinished_start_left_is_removed() {
+        let disk = SimDisk::new(1);
+        for name in [
+            "log/00000000000000000001.log",
+            "checkpoints/00000000000000000001.checkpoint",
+        ] {
+            disk.place(&Path::new("d").join(name), b"left");
+        }
+        let dir = open(&disk).unwrap();
+        assert!(dir.fresh);
+        assert_eq!(dir.disk.list(&dir.log()).unwrap(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_directory_that_is_somebody_elses_is_left_alone() {
+        for name in [
+            "log/syslog",
+            "log/a.log",
+            "segments/x",
+            "checkpoints/00000000000000000002.checkpoint",
+        ] {
+            let disk = SimDisk::new(1);
+            let path = Path::new("d").join(name);
+            disk.place(&path, b"theirs");
+            assert!(
+                matches!(open(&disk), Err(Error::NotADataDirectory { .. })),
+                "{name}"
+            );
+            assert_eq!(
+                disk.contents(&path).as_deref(),
+                Some(&b"theirs"[..]),
+                "{name}"
+            );
+        }
+    }
 }

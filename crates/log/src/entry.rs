@@ -16,7 +16,7 @@ pub enum Kind {
     Trim = 3,
     /// Segments took the place of log files or of other segments (shard 0).
     Swap = 4,
-    /// The node stopped in order: nothing follows in this life (shard 0).
+    /// The node stopped in order: nothing follows in this life.
     CleanStop = 5,
     /// The stamp was set by hand.
     Clock = 6,
@@ -66,7 +66,7 @@ impl Origin {
     }
 }
 
-/// What the log itself must know of an entry. 64 bytes on disk.
+/// What the log itself must know of an entry. 72 bytes on disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EntryHeader {
     /// Shard that decided it.

@@ -40,6 +40,12 @@ pub enum Error {
         /// Ours.
         supported: u16,
     },
+    /// The directory has no format file and holds something that a first start does not leave.
+    #[error("{path} is in the way: the directory is no data directory, or lost its format file", path = path.display())]
+    NotADataDirectory {
+        /// What is in the way.
+        path: PathBuf,
+    },
     /// An earlier failure stopped the log; only a restart opens it again.
     #[error("the log is stopped after a failure: {reason}")]
     Poisoned {
@@ -57,7 +63,10 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         match self {
             Self::Disk(error) if error.is_no_space() => ErrorKind::Full,
-            Self::Disk(_) | Self::NewerFormat { .. } | Self::Poisoned { .. } => ErrorKind::Fatal,
+            Self::Disk(_)
+            | Self::NewerFormat { .. }
+            | Self::NotADataDirectory { .. }
+            | Self::Poisoned { .. } => ErrorKind::Fatal,
             Self::Corrupt(_) => ErrorKind::Corrupt,
             Self::Full => ErrorKind::Full,
         }

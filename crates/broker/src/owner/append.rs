@@ -2,17 +2,37 @@
 
 use log::Payload;
 use log::mutant::{self, Mutant};
-use record::TimestampType;
-use types::LogIndex;
+use record::{BatchHeader, TimestampType};
 use types::limits::{OWNER_DECIDE_MAX, REQUEST_ENTRIES_MAX, SPARES_FOR_RECOVERY, SPARES_RESERVED};
+use types::{LogIndex, Offset};
 
 use super::flight::{Effect, Then, send};
 use super::proposal::{AppendPart, AppendProposal, AppendResults, Appended};
-use super::state::SHARED_SHARD;
+use super::state::{PartitionState, SHARED_SHARD};
 use super::{Draft, Owner, space};
 use crate::error::{AppendError, Stopped};
 use crate::producer::Verdict;
 use crate::topic_config::Durability;
+
+impl PartitionState {
+    /// What is answered for a batch that stands at `base_offset`.
+    fn appended(&self, base_offset: Offset, append_time_ms: i64) -> Appended {
+        let stamps_records = self.settings.timestamp_type == TimestampType::LogAppendTime;
+        Appended {
+            base_offset,
+            log_append_time_ms: stamps_records.then_some(append_time_ms),
+            log_start: self.shared.log_start(),
+        }
+    }
+
+    /// Notes that a batch takes the next `count` offsets.
+    fn decided(&mut self, header: &BatchHeader, count: u32, stamp: i64, index: LogIndex) {
+        let base_offset = self.next_offset;
+        self.next_offset = base_offset.plus(i64::from(count));
+        self.shared.set_decided_end(self.next_offset);
+        self.producers.decided(header, base_offset, stamp, index);
+    }
+}
 
 /// What a decided part waits for.
 struct Decided {
@@ -90,91 +110,90 @@ impl Owner {
     }
 
     fn decide_part(&mut self, part: AppendPart, stamp: i64) -> Result<Decided, AppendError> {
-        let AppendPart {
-            partition: id,
-            batch,
-            origin,
-        } = part;
-        let applied_index = self.applied.index[1];
-        let next_index = self.next_index[1];
-        let state = self.applied.partitions.get_mut(&id);
+        match self.judge(&part, stamp)? {
+            Verdict::Append => Ok(self.append_batch(part, stamp)),
+            Verdict::Duplicate {
+                base_offset,
+                append_time_ms,
+                index,
+            } => {
+                // Never before the original: what is applied is synced.
+                let index = match index {
+                    Some(index) if !mutant::is(Mutant::EarlyDuplicate) => index,
+                    _ => self.applied.index[1],
+                };
+                let state = &self.applied.partitions[&part.partition];
+                Ok(Decided {
+                    result: state.appended(base_offset, append_time_ms),
+                    index,
+                    synced: true,
+                })
+            }
+        }
+    }
+
+    /// Whether the batch may be appended, or is here already.
+    fn judge(&self, part: &AppendPart, stamp: i64) -> Result<Verdict, AppendError> {
+        let state = self.applied.partitions.get(&part.partition);
         let state = state
             .filter(|s| !s.deleting)
             .ok_or(AppendError::UnknownPartition)?;
         if state.shared.is_damaged() {
             return Err(AppendError::Damaged);
         }
-        if batch.total_bytes() > self.config.entry_bytes_max {
-            let (bytes, bytes_max) = (batch.total_bytes(), self.config.entry_bytes_max);
+        let (bytes, bytes_max) = (part.batch.total_bytes(), self.config.entry_bytes_max);
+        if bytes > bytes_max {
             return Err(AppendError::TooLarge { bytes, bytes_max });
         }
-        let log_start = state.shared.log_start();
-        let settings = &state.settings;
-        let synced = settings.durability == Durability::Sync;
-        let stamps_records = settings.timestamp_type == TimestampType::LogAppendTime;
         let expiration_ms = self.config.producer_expiration_ms;
-        let verdict = state.producers.check(&batch.header, stamp, expiration_ms)?;
-        if let Verdict::Duplicate {
-            base_offset,
-            append_time_ms,
-            index,
-        } = verdict
-        {
-            let log_append_time_ms = stamps_records.then_some(append_time_ms);
-            let result = Appended {
-                base_offset,
-                log_append_time_ms,
-                log_start,
-            };
-            // Never before the original: what is applied is synced.
-            let index = match index {
-                Some(index) if !mutant::is(Mutant::EarlyDuplicate) => index,
-                _ => applied_index,
-            };
-            return Ok(Decided {
-                result,
-                index,
-                synced: true,
-            });
-        }
-        let base_offset = state.next_offset;
-        let log_append_time_ms = stamps_records.then_some(stamp);
-        let epoch = self.applied.metadata.leader_epoch();
-        let head = batch.seal(base_offset, epoch, log_append_time_ms);
-        let count = u32::try_from(batch.header.count).unwrap_or(0);
-        state.next_offset = base_offset.plus(i64::from(count));
-        state.shared.set_decided_end(state.next_offset);
-        state
+        Ok(state
             .producers
-            .decided(&batch.header, base_offset, stamp, next_index);
-        let sync_within = state.sync_within(count);
-        let mut header = batch.header;
-        header.base_offset = base_offset;
-        header.leader_epoch = epoch;
-        let max_timestamp_ms = log_append_time_ms.unwrap_or(header.max_timestamp_ms);
+            .check(&part.batch.header, stamp, expiration_ms)?)
+    }
+
+    /// Gives a batch its offset and proposes it. It was judged in this step.
+    fn append_batch(&mut self, part: AppendPart, stamp: i64) -> Decided {
+        let AppendPart {
+            partition,
+            batch,
+            origin,
+        } = part;
+        let next_index = self.next_index[1];
+        let leader_epoch = self.applied.metadata.leader_epoch();
+        let Some(state) = self.applied.partitions.get_mut(&partition) else {
+            // PANIC: judging found it, and nothing is applied in between.
+            panic!("partition {partition} is gone within a step");
+        };
+        let base_offset = state.next_offset;
+        let result = state.appended(base_offset, stamp);
+        let synced = state.settings.durability == Durability::Sync;
+        let head = batch.seal(base_offset, leader_epoch, result.log_append_time_ms);
+        let count = u32::try_from(batch.header.count).unwrap_or(0);
+        state.decided(&batch.header, count, stamp, next_index);
+        let header = BatchHeader {
+            base_offset,
+            leader_epoch,
+            ..batch.header
+        };
         let draft = Draft {
             shard: SHARED_SHARD,
             kind: log::Kind::Records,
             origin,
-            partition: id,
+            partition,
             base_offset,
             count,
             append_time_ms: stamp,
-            max_timestamp_ms,
+            max_timestamp_ms: result.log_append_time_ms.unwrap_or(header.max_timestamp_ms),
+            sync_within: state.sync_within(count),
             payload: Payload::from_parts(&head, batch.body, batch.body_crc),
-            sync_within,
         };
         let index = self.propose(draft, Effect::Records(header));
         debug_assert_eq!(index, next_index);
-        Ok(Decided {
-            result: Appended {
-                base_offset,
-                log_append_time_ms,
-                log_start,
-            },
+        Decided {
+            result,
             index,
             synced,
-        })
+        }
     }
 }
 

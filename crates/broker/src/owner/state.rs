@@ -13,7 +13,7 @@ use crate::partition::Partition;
 use crate::producer::ProducerStates;
 use crate::topic_config::{Durability, TopicSettings};
 
-/// The shard of the node itself: swaps, clean stops.
+/// The shard of the node itself: swaps.
 pub(crate) const NODE_SHARD: ShardId = ShardId(0);
 /// The shard of everything shared.
 pub(crate) const SHARED_SHARD: ShardId = ShardId(1);

@@ -15,6 +15,7 @@ mod writer;
 pub use format::{MAGIC, VERSION};
 pub use header::{CheckpointHeader, ReplayPosition, ShardStart};
 pub use load::{Checkpoint, Loaded, Rows, parse_checkpoint};
+pub(crate) use names::is_of_a_first_start;
 pub use names::{FOLDER, checkpoint_path};
 pub use row::{Row, RowKey, kind};
 pub use writer::{CheckpointWriter, Finished};

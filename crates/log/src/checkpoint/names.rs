@@ -26,6 +26,11 @@ pub fn checkpoint_path(dir: &Path, number: u64) -> PathBuf {
     folder(dir).join(format!("{number:020}{SUFFIX}"))
 }
 
+/// Whether the start that makes a data directory may leave a file of this name when it is cut.
+pub(crate) fn is_of_a_first_start(name: &str) -> bool {
+    name == NEXT || number_of(name) == Some(1)
+}
+
 fn number_of(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(SUFFIX)?;
     (digits.len() == 20).then(|| digits.parse().ok())?
