@@ -170,6 +170,7 @@ pub(crate) fn for_version(code: ErrorCode, api: ApiKey, version: i16) -> ErrorCo
         ApiKey::Fetch => version >= 6,
         ApiKey::ListOffsets
         | ApiKey::Metadata
+        | ApiKey::OffsetFetch
         | ApiKey::FindCoordinator
         | ApiKey::ApiVersions
         | ApiKey::CreateTopics

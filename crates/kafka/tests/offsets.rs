@@ -181,3 +181,47 @@ async fn records_are_deleted_up_to_an_offset_or_the_end() {
     assert_eq!(response.topics[0].partitions[0].error_code.0, 3);
     node.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_group_has_committed_anything() {
+    let node = TestNode::start().await;
+    let mut client = node.connect().await;
+    let topics = Some(vec![OffsetFetchTopic {
+        name: "t".to_owned(),
+        partition_indexes: vec![0, 3],
+    }]);
+    let group = |member_epoch| OffsetFetchGroup {
+        group_id: "g".to_owned(),
+        member_epoch,
+        topics: topics.clone(),
+        ..OffsetFetchGroup::default()
+    };
+    let request = OffsetFetchRequest {
+        group_id: "g".to_owned(),
+        topics: topics.clone(),
+        groups: vec![group(-1), group(2)],
+        require_stable: true,
+    };
+    for version in ApiKey::OffsetFetch.served() {
+        let response = client.call(version, &request).await;
+        let topics = if version < 8 {
+            response.topics
+        } else {
+            response.groups[0].topics.clone()
+        };
+        let partitions = topics[0].partitions.iter();
+        let found: Vec<_> = partitions
+            .map(|of| (of.partition_index, of.committed_offset, of.error_code.0))
+            .collect();
+        assert_eq!(found, [(0, -1, 0), (3, -1, 0)], "version {version}");
+        if version >= 9 {
+            assert_eq!(response.groups[1].error_code, ErrorCode::UNKNOWN_MEMBER_ID);
+        }
+    }
+    let all = OffsetFetchRequest {
+        topics: None,
+        ..request
+    };
+    assert_eq!(client.call(2, &all).await.topics, []);
+    node.stop().await;
+}

@@ -17,6 +17,7 @@ mod leader_epoch;
 mod list_offsets;
 mod metadata;
 mod node;
+mod offset_fetch;
 mod offset_for_leader_epoch;
 mod operations;
 mod produce;
@@ -110,6 +111,7 @@ async fn dispatch(call: Call, request: Request, bytes: usize) -> Result<Outcome,
         Request::Fetch(request) => fetch::run(call, request).await,
         Request::ListOffsets(request) => call.answer(&list_offsets::run(&call, request).await),
         Request::Metadata(request) => call.answer(&metadata::run(&call, request).await),
+        Request::OffsetFetch(request) => call.answer(&offset_fetch::run(&call, request)),
         Request::FindCoordinator(request) => call.answer(&find_coordinator::run(&call, request)),
         Request::ApiVersions(request) => call.answer(&api_versions::run(&call, &request)),
         Request::CreateTopics(request) => call.answer(&create_topics::run(&call, request).await),

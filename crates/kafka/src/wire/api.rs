@@ -14,6 +14,7 @@ macro_rules! for_each_api {
             Fetch = 1: 4..=17, 4, 12, FetchRequest, FetchResponse;
             ListOffsets = 2: 1..=10, 1, 6, ListOffsetsRequest, ListOffsetsResponse;
             Metadata = 3: 0..=13, 0, 9, MetadataRequest, MetadataResponse;
+            OffsetFetch = 9: 1..=9, 1, 6, OffsetFetchRequest, OffsetFetchResponse;
             FindCoordinator = 10: 0..=6, 0, 3, FindCoordinatorRequest, FindCoordinatorResponse;
             ApiVersions = 18: 0..=4, 0, 3, ApiVersionsRequest, ApiVersionsResponse;
             CreateTopics = 19: 2..=7, 2, 5, CreateTopicsRequest, CreateTopicsResponse;

@@ -15,6 +15,7 @@ mod init_producer_id;
 mod leader;
 mod list_offsets;
 mod metadata;
+mod offset_fetch;
 mod offset_for_leader_epoch;
 mod produce;
 
@@ -33,5 +34,6 @@ pub use init_producer_id::*;
 pub use leader::*;
 pub use list_offsets::*;
 pub use metadata::*;
+pub use offset_fetch::*;
 pub use offset_for_leader_epoch::*;
 pub use produce::*;

@@ -13,8 +13,10 @@ use crate::wire::messages as ours;
 use crate::wire::sample::{Fill, Sample, Sampler};
 use crate::wire::{ApiKey, Reader, Wire, Writer};
 
-/// Fields that they have and we have not: of versions beyond ours (Fetch 18, InitProducerId 6).
+/// Fields that they have and we have not: of versions beyond ours (Fetch 18, OffsetFetch 10,
+/// InitProducerId 6).
 const THEIRS_ONLY: &[&str] = &[
+    "topic_id",
     "unknown_tagged_fields",
     "high_watermark",
     "enable_2_pc",
