@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use tempfile::TempDir;
 
-/// The root of the repository.
+/// The root of the repository that `cargo xtask` was called in: two work trees may share a target directory.
 pub(crate) fn root() -> PathBuf {
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR"));
-    manifest.parent().unwrap_or(manifest).to_owned()
+    let called = std::env::var_os("CARGO_MANIFEST_DIR");
+    let manifest = called.map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    manifest.parent().unwrap_or(&manifest).to_owned()
 }
 
 /// The folder of the interop programs.

@@ -154,7 +154,7 @@ fn fuzz_targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Fuzzes one target by itself; inputs that reach new code are kept in its corpus.
+/// Fuzzes one target by itself; inputs that reach new code are kept in the target directory.
 fn fuzz(target: &str, seconds: u32) -> Result<()> {
     let cache = paths::cache()?;
     let fuzzer = cache.join("bin/cargo-fuzz");
@@ -170,11 +170,17 @@ fn fuzz(target: &str, seconds: u32) -> Result<()> {
         ];
         show(command(install).arg("--root").arg(&cache), LIMIT)?;
     }
+    // Beside the corpus that is under version control, from whose inputs it starts.
+    let found = paths::target().join("fuzz-corpus").join(target);
+    std::fs::create_dir_all(&found)?;
+    let kept = paths::root().join("fuzz/corpus").join(target);
     // Without a sanitizer the stable compiler will do; the decoders hold no unsafe code.
-    let run = ["fuzz", "run", "--sanitizer", "none", target, "--"];
+    let run = ["fuzz", "run", "--sanitizer", "none", target];
     let mut fuzzer = command([fuzzer]);
     fuzzer
         .args(run)
+        .args([found, kept])
+        .args(["--", "-timeout=20"])
         .arg(format!("-max_total_time={seconds}"))
         .current_dir(paths::root());
     show(&mut fuzzer, LIMIT)
