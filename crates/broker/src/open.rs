@@ -199,7 +199,8 @@ fn create(
     };
     let mut checkpoint = CheckpointWriter::begin(Arc::clone(&dir.disk), &dir.root, &header, None)?;
     checkpoint.add(&state.node_row());
-    checkpoint.finish()?;
+    let finished = checkpoint.finish()?;
+    prepare_checkpoint(dir, finished.file_bytes)?;
     dir.finish()?;
     let kept = Kept::new(vec![KeptCheckpoint::of(&header)]);
     let mut state = state;
@@ -249,6 +250,9 @@ fn recover(
         found.last_name,
         found.last_generation,
     ));
+    if survey.damage.is_none() {
+        prepare_checkpoint(dir, loaded.checkpoint.file_bytes())?;
+    }
     let (next, damage) = go_on(
         dir,
         &files,
@@ -345,6 +349,16 @@ fn stuck_writer(
         survey.end,
         survey.last.next(),
     ))
+}
+
+/// Sets space aside for the next checkpoint, which may be larger than one of `file_bytes`: without
+/// it nothing is ever freed. A full device must do without.
+fn prepare_checkpoint(dir: &DataDir, file_bytes: u64) -> Result<(), Error> {
+    let bytes = file_bytes + file_bytes / 4;
+    match CheckpointWriter::prepare_next(dir.disk.as_ref(), &dir.root, bytes) {
+        Err(error) if error.kind() == ErrorKind::Full => Ok(()),
+        prepared => prepared,
+    }
 }
 
 /// The checkpoints that are kept: the loaded one and the good one before it.

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use disk::Disk;
 use parking_lot::{Condvar, Mutex};
-use types::limits::{JOB_RETRY_MS, SPARES_WANTED};
-use types::{Clock, FileSequence, Offset, PartitionId, SegmentId};
+use types::limits::{JOB_RETRY_MS, SPARES_FOR_RECOVERY, SPARES_WANTED};
+use types::{Clock, ErrorKind, FileSequence, Offset, PartitionId, SegmentId};
 
 use crate::checkpoint::{CheckpointHeader, CheckpointWriter, Row};
 use crate::commit_log::{CommitLog, Progress, error_chain};
@@ -128,6 +128,8 @@ pub struct Background {
     held: VecDeque<Job>,
     retry_spare: Duration,
     retry_held: Duration,
+    /// A spare was given up for the next checkpoint: until that is written no other is made.
+    making_room: bool,
     done: Vec<Done>,
 }
 
@@ -157,6 +159,7 @@ impl Background {
             held: VecDeque::new(),
             retry_spare: Duration::ZERO,
             retry_held: Duration::ZERO,
+            making_room: false,
             done: Vec::new(),
         }
     }
@@ -231,6 +234,7 @@ impl Background {
     fn wants_spare(&self, now: Duration) -> bool {
         self.log.spare_count() < SPARES_WANTED
             && now >= self.retry_spare
+            && !self.making_room
             && self.log.poisoned().is_none()
     }
 
@@ -238,7 +242,6 @@ impl Background {
         match self.provisioner.make() {
             Ok(spare) => {
                 self.log.add_spare(spare);
-                self.log.set_full(false);
             }
             Err(error) => {
                 tracing::warn!(
@@ -347,6 +350,7 @@ impl Background {
         };
         let finished = writer.finish();
         if let Some(finished) = self.checkpoint_ok(finished) {
+            self.making_room = false;
             self.done.push(Done::Checkpointed(finished.number));
             self.prepare_checkpoint(finished.file_bytes);
         }
@@ -369,9 +373,26 @@ impl Background {
             Err(error) => {
                 tracing::error!(error = error_chain(&error), "a checkpoint was not written");
                 self.done.push(Done::CheckpointFailed);
+                self.making_room = error.kind() == ErrorKind::Full && self.give_up_spare();
                 None
             }
         }
+    }
+
+    /// On a full device nothing is freed before a checkpoint is written: a spare makes room for it,
+    /// but for the one that a recovery needs.
+    fn give_up_spare(&self) -> bool {
+        let Some(spare) = self.log.take_spare(SPARES_FOR_RECOVERY) else {
+            return false;
+        };
+        tracing::warn!(path = %spare.path.display(), "a spare log file makes room for a checkpoint");
+        if let Err(error) = self.provisioner.remove(&spare.path) {
+            tracing::warn!(
+                error = error_chain(&error),
+                "a spare log file stays on the disk"
+            );
+        }
+        true
     }
 
     fn remove(&mut self, segment: Arc<Segment>, now: Duration) {

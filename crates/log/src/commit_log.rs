@@ -205,6 +205,16 @@ impl CommitLog {
         self.writer_work.notify_one();
     }
 
+    /// Takes the newest spare back, if more than `kept` are ready.
+    pub(crate) fn take_spare(&self, kept: usize) -> Option<Spare> {
+        let mut state = self.state.lock();
+        if state.spares.len() > kept {
+            state.spares.pop_back()
+        } else {
+            None
+        }
+    }
+
     /// Whether the device had no room for another log file when it was last asked.
     #[must_use]
     pub fn is_full(&self) -> bool {

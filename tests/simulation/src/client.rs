@@ -371,6 +371,13 @@ impl Client {
             }
         };
         for number in batches {
+            tracing::trace!(
+                ?number,
+                producer = id,
+                partition = partition.0,
+                doubt,
+                "sent"
+            );
             let Some(batch) = self.kept.get(&number).cloned() else {
                 continue;
             };

@@ -30,6 +30,9 @@ pub struct Producer {
     /// Something failed: what is not confirmed is sent again once all answers are there.
     broken: bool,
     last_confirmed: Option<SubmissionId>,
+    /// Before anything of it was known, a batch was refused and a later one may have been taken: of
+    /// an unknown producer any sequence number is the first.
+    unordered: bool,
     /// It cannot go on under this id.
     pub finished: bool,
 }
@@ -58,6 +61,7 @@ impl Producer {
             waiting: 0,
             broken: false,
             last_confirmed: None,
+            unordered: false,
             finished: false,
         }
     }
@@ -109,15 +113,17 @@ impl Producer {
     /// When a sequence number was refused that is the next one.
     pub fn failed(&mut self, id: SubmissionId, error: &AppendError) -> Result<(), Failure> {
         self.waiting = self.waiting.saturating_sub(1);
+        tracing::trace!(?id, %error, producer = self.id, "failed");
         if let AppendError::Producer(error) = error {
-            let deserved = self.broken || self.is_async;
+            let deserved = self.broken || self.is_async || self.unordered;
             ensure!(
                 deserved,
                 "{id:?} of producer {} is in order: {error}",
                 self.id
             );
-            self.finished |= self.is_async;
+            self.finished |= self.is_async || self.unordered;
         }
+        self.unordered |= *error == AppendError::Full && self.last_confirmed.is_none();
         self.finished |= matches!(error, AppendError::UnknownPartition);
         self.broken = true;
         Ok(())

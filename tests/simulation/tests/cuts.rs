@@ -1,5 +1,7 @@
 //! Cutting the power before and after every operation of every path that changes the disk.
 
+use disk::{Op, When};
+use simulation::probe::Point;
 use simulation::{Summary, World};
 
 /// Seeds whose runs are probed.
@@ -17,27 +19,140 @@ fn a_cut_at_any_operation_of_any_path_loses_nothing() {
         }
     }
     println!("{}{summary}", summary.table());
-    // Each place is cut on both sides: two points for each operation of a path.
-    let paths = [
-        ("creation", 40),
-        ("append", 4),
-        ("roll", 8),
-        ("spare", 14),
-        ("recycle", 8),
-        ("seal", 14),
-        ("checkpoint", 18),
-        ("punch", 2),
-        ("remove", 8),
-        ("recovery", 14),
-        ("full disk", 40),
-    ];
     let found = summary.paths();
-    for (path, points) in paths {
+    for (path, operations) in PATHS.iter().copied() {
         let cuts = found.get(path).copied().unwrap_or_default();
-        assert!(
-            cuts.points >= points,
-            "{path}: {cuts:?}, {points} points are known"
-        );
         assert!(cuts.cuts >= 100, "{path}: {cuts:?}");
+        for (op, place) in operations.iter().copied() {
+            for when in [When::Before, When::After] {
+                let point = Point {
+                    path,
+                    op,
+                    place,
+                    when,
+                };
+                assert!(summary.points.contains_key(&point), "{point:?} was not cut");
+            }
+        }
     }
+    let known: usize = PATHS
+        .iter()
+        .map(|(_, operations)| 2 * operations.len())
+        .sum();
+    assert!(summary.points.len() >= known);
 }
+
+/// Every operation of every path that changes the disk.
+const PATHS: &[(&str, &[(Op, &str)])] = &[
+    (
+        "creation",
+        &[
+            (Op::CreateDir, "directory"),
+            (Op::CreateDir, "log directory"),
+            (Op::SyncDir, "log directory"),
+            (Op::SyncDir, "directory"),
+            (Op::Create, "log file"),
+            (Op::Allocate, "log file"),
+            (Op::Write, "header 1"),
+            (Op::SyncData, "header 1"),
+            (Op::Write, "header 2"),
+            (Op::SyncData, "header 2"),
+            (Op::Create, "next checkpoint"),
+            (Op::Write, "next checkpoint"),
+            (Op::SyncData, "next checkpoint"),
+            (Op::Rename, "next checkpoint"),
+            (Op::SyncDir, "checkpoint directory"),
+            (Op::Create, "format"),
+            (Op::Write, "format"),
+            (Op::SyncData, "format"),
+            (Op::Rename, "format"),
+        ],
+    ),
+    ("append", &[(Op::Write, "frames"), (Op::SyncData, "frames")]),
+    ("roll", HEADER),
+    (
+        "spare",
+        &[
+            (Op::Create, "log file"),
+            (Op::Allocate, "log file"),
+            (Op::Write, "header 1"),
+            (Op::SyncData, "header 1"),
+            (Op::Write, "header 2"),
+            (Op::SyncData, "header 2"),
+            (Op::SyncDir, "log directory"),
+        ],
+    ),
+    ("recycle", HEADER),
+    (
+        "seal",
+        &[
+            (Op::Create, "footer"),
+            (Op::Write, "footer"),
+            (Op::SyncData, "footer"),
+            (Op::Rename, "footer"),
+            (Op::SyncDir, "segment directory"),
+        ],
+    ),
+    (
+        "checkpoint",
+        &[
+            (Op::Write, "next checkpoint"),
+            (Op::SyncData, "next checkpoint"),
+            (Op::SetLen, "next checkpoint"),
+            (Op::Rename, "next checkpoint"),
+            (Op::Rename, "checkpoint"),
+            (Op::Allocate, "next checkpoint"),
+            (Op::SyncDir, "checkpoint directory"),
+        ],
+    ),
+    ("punch", &[(Op::Punch, "log file")]),
+    (
+        "remove",
+        &[
+            (Op::Remove, "footer"),
+            (Op::Remove, "log file"),
+            (Op::SyncDir, "segment directory"),
+            (Op::SyncDir, "log directory"),
+        ],
+    ),
+    (
+        "recovery",
+        &[
+            // Frames that nothing proved are rewritten before the header that names them.
+            (Op::Write, "frames"),
+            (Op::SyncData, "frames"),
+            (Op::Write, "header 1"),
+            (Op::SyncData, "header 1"),
+            (Op::Write, "header 2"),
+            (Op::SyncData, "header 2"),
+            (Op::Rename, "format"),
+            (Op::SyncDir, "directory"),
+        ],
+    ),
+    (
+        "full disk",
+        &[
+            (Op::Write, "frames"),
+            (Op::SyncData, "frames"),
+            (Op::Create, "log file"),
+            (Op::Allocate, "log file"),
+            (Op::Remove, "log file"),
+            (Op::Write, "header 1"),
+            (Op::SyncData, "header 1"),
+            (Op::Write, "next checkpoint"),
+            (Op::SyncData, "next checkpoint"),
+            (Op::Rename, "next checkpoint"),
+            (Op::Write, "footer"),
+            (Op::SyncData, "footer"),
+            (Op::Rename, "footer"),
+            (Op::Punch, "log file"),
+        ],
+    ),
+];
+
+const HEADER: &[(Op, &str)] = &[
+    (Op::Write, "header 1"),
+    (Op::SyncData, "header 1"),
+    (Op::Write, "header 2"),
+    (Op::SyncData, "header 2"),
+];

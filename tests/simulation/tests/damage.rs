@@ -1,4 +1,5 @@
 //! Bits flipped in everything that the log consists of.
+#![expect(clippy::unwrap_used, reason = "tests outside of test functions")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,9 @@
 //! Faults put into the engine on purpose: the seeds that the engine passes see each of them.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "tests outside of test functions"
+)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;

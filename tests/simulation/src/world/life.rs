@@ -121,8 +121,11 @@ impl World {
         self.disk.set_capacity(1 << 40);
         self.probe.iter().for_each(|probe| probe.set_full(false));
         self.summary.full_phases += 1;
-        // Spares are tried again after a while.
-        for _ in 0..500 {
+        // Spares are tried again after a while, a checkpoint that had no room after a longer one.
+        for _ in 0..3_000 {
+            self.step_owner()?;
+            self.step_writer();
+            self.step_syncer();
             self.step_background();
             self.judge_cuts()?;
             self.clock.advance(Duration::from_millis(1));

@@ -1,0 +1,122 @@
+//! What a failing and a full device do to a node, one thing at a time.
+#![expect(clippy::unwrap_used, reason = "tests outside of test functions")]
+
+use std::time::Duration;
+
+use broker::AppendError;
+use disk::{Fault, FaultKind, Op};
+use simulation::calm::Calm;
+use types::PartitionId;
+
+/// A node with three confirmed records.
+fn node() -> (Calm, PartitionId) {
+    let mut calm = Calm::new().unwrap();
+    let partition = calm.create("topic", 1).unwrap()[0];
+    for _ in 0..3 {
+        calm.append(partition, 1_000).unwrap();
+    }
+    calm.rest(Duration::from_secs(1));
+    (calm, partition)
+}
+
+fn end(calm: &Calm, partition: PartitionId) -> i64 {
+    calm.read(partition)
+        .unwrap()
+        .last()
+        .map_or(0, simulation::seen::SeenBatch::end)
+}
+
+#[test]
+fn a_failed_sync_or_write_stops_the_log_and_nothing_else() {
+    for (op, kind) in [
+        (Op::SyncData, FaultKind::Io),
+        (Op::SyncData, FaultKind::NoSpace),
+        (Op::Write, FaultKind::Io),
+    ] {
+        let (mut calm, partition) = node();
+        calm.disk.inject(Fault::new(op, kind).on(".log"));
+        let refused = calm.append(partition, 1_000).unwrap_err();
+        assert!(
+            matches!(refused, AppendError::Stopped(_)),
+            "{op:?} {kind:?}: {refused}"
+        );
+        let refused = calm.append(partition, 1_000).unwrap_err();
+        assert!(
+            matches!(refused, AppendError::Stopped(_)),
+            "no retry: {refused}"
+        );
+        assert!(calm.create("other", 1).is_err() && calm.trim_all(partition).is_err());
+        assert_eq!(end(&calm, partition), 3, "what was applied stays readable");
+        calm.power_cut().unwrap();
+        let there = end(&calm, partition);
+        assert!(
+            (3..=4).contains(&there),
+            "{there} records: the fourth was never confirmed"
+        );
+        assert_eq!(calm.append(partition, 1_000).unwrap().base_offset.0, there);
+    }
+}
+
+#[test]
+fn a_full_write_goes_to_the_next_file_and_stops_nothing() {
+    let (mut calm, partition) = node();
+    calm.disk
+        .inject(Fault::new(Op::Write, FaultKind::NoSpace).on(".log"));
+    assert_eq!(calm.append(partition, 1_000).unwrap().base_offset.0, 3);
+    assert!(calm.node.log.poisoned().is_none());
+    calm.power_cut().unwrap();
+    assert_eq!(end(&calm, partition), 4);
+}
+
+#[test]
+fn a_full_disk_refuses_data_keeps_everything_and_serves_again_by_itself() {
+    let (mut calm, partition) = node();
+    calm.disk.set_capacity(calm.disk.used_bytes());
+    let mut taken = 3;
+    let refused = loop {
+        match calm.append(partition, 16_000) {
+            Ok(appended) => {
+                assert_eq!(appended.base_offset.0, taken);
+                taken += 1;
+            }
+            Err(error) => break error,
+        }
+        calm.rest(Duration::from_millis(300));
+        assert!(taken < 100, "the disk never fills");
+    };
+    assert_eq!(refused, AppendError::Full);
+    assert_eq!(end(&calm, partition), taken, "nothing is lost");
+    // Metadata may take the ballast, and deleting is how one gets out.
+    calm.create("other", 1).unwrap();
+    calm.delete("other").unwrap();
+    // It comes up on the full disk: a spare is kept for that.
+    calm.power_cut().unwrap();
+    assert!(calm.node.log.poisoned().is_none());
+    assert_eq!(end(&calm, partition), taken);
+    calm.rest(Duration::from_millis(500));
+    // What it came up in is a new file; then it is full again.
+    while calm.append(partition, 16_000).is_ok() {
+        taken += 1;
+        calm.rest(Duration::from_millis(300));
+        assert!(taken < 100, "the disk never fills");
+    }
+    calm.disk.set_capacity(1 << 40);
+    calm.rest(Duration::from_millis(500));
+    assert_eq!(calm.append(partition, 16_000).unwrap().base_offset.0, taken);
+}
+
+#[test]
+fn trimming_on_a_full_disk_gives_room_without_help() {
+    let (mut calm, partition) = node();
+    calm.disk.set_capacity(calm.disk.used_bytes());
+    while calm.append(partition, 16_000).is_ok() {
+        calm.rest(Duration::from_millis(300));
+    }
+    let taken = end(&calm, partition);
+    calm.trim_all(partition).unwrap();
+    // Two checkpoints must know of it before anything is freed.
+    for _ in 0..10 {
+        calm.rest(Duration::from_millis(1_500));
+    }
+    assert_eq!(calm.append(partition, 16_000).unwrap().base_offset.0, taken);
+}
