@@ -1,5 +1,10 @@
 //! A node's life on the real disk: create, append, read, stop, open again.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends where something is not as it should be"
+)]
+
 mod node;
 
 use std::sync::Arc;

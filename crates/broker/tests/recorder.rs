@@ -2,6 +2,11 @@
 //! write and each sync ended, and every answer and every visible end is held against that. (A
 //! killed process shows nothing of this: the page cache survives it.)
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends where something is not as it should be"
+)]
+
 mod node;
 
 use std::collections::BTreeMap;
@@ -189,6 +194,10 @@ async fn nothing_is_answered_or_visible_before_the_sync_that_covers_it() {
     let watcher = {
         let (broker, recording) = (broker.clone(), Arc::clone(&recording));
         let stop = Arc::clone(&stop);
+        #[expect(
+            clippy::disallowed_methods,
+            reason = "the watcher is a thread of this test"
+        )]
         std::thread::Builder::new()
             .spawn(move || watch(&broker, &recording, &stop))
             .unwrap()
