@@ -8,17 +8,20 @@ use serde::Serialize;
 use super::Options;
 use super::load::{Done, Target};
 use super::machine::Disk;
-use super::measures::{Load, Measure, Synced};
+use super::measures::{Measure, Synced};
 use crate::broker::{Broker, Kind, Setup};
 use crate::install::Clients;
 use crate::process::children_cpu;
 use crate::wire;
 
 const TOPIC: &str = "measured";
-/// A first load of which only the speed counts, to choose the others' sizes.
-const PROBE_RECORDS: u64 = 20_000;
-/// The warm-up is this part of the measured time.
-const WARM_UP_SHARE: f64 = 1.0 / 6.0;
+/// The first load of a measure; what is too short to count is the warm-up of the next, which is longer.
+const FIRST_RECORDS: u64 = 20_000;
+const LOADS_MAX: u32 = 6;
+/// The next load is at most so many times longer, because a cold start says little about the speed.
+const GROWTH_MAX: f64 = 10.0;
+/// A load counts when it lasts this part of the time asked for.
+const ENOUGH: f64 = 0.7;
 /// A load that reads gets this many records per second of the measured time to read.
 const FILL_RATE: f64 = 100_000.0;
 /// Ten log files of 256 MiB are enough for every effect of a full log to show.
@@ -64,12 +67,8 @@ pub(super) fn take(
         bootstrap: &bootstrap,
         topic: TOPIC,
     };
-    let records = prepare(&target, measure, options.seconds)?;
-    let before = Reading::take(&broker)?;
-    let load = target
-        .run(measure, records)
+    let (load, before, after) = measured(&target, measure, options.seconds, &broker)
         .with_context(|| format!("load on {}", kind.name()))?;
-    let after = Reading::take(&broker)?;
     broker.stop()?;
     Ok(sample(measure, load, &before, &after))
 }
@@ -82,22 +81,37 @@ pub(super) fn topic_settings(kind: Kind, sync: Synced) -> Vec<(&'static str, &'s
     }
 }
 
-/// Warms up, or fills the topic, and says how many records the measured load takes.
-fn prepare(target: &Target, measure: &Measure, seconds: f64) -> Result<u64> {
-    let most = BYTES_MAX / measure.record_bytes;
-    let count = |rate: f64, seconds: f64| -> u64 { rounded(rate * seconds).clamp(1, most) };
+/// Loads the broker, longer and longer, until a load lasts long enough; that one counts.
+fn measured(
+    target: &Target,
+    measure: &Measure,
+    seconds: f64,
+    broker: &Broker,
+) -> Result<(Done, Reading, Reading)> {
+    let filled = rounded(FILL_RATE * seconds);
+    let all = BYTES_MAX / measure.record_bytes;
+    let most = if measure.load.reads() {
+        filled.min(all)
+    } else {
+        all
+    };
+    let mut records = FIRST_RECORDS.min(most);
     if measure.load.reads() {
-        let records = count(FILL_RATE, seconds);
-        target.fill(measure, records)?;
-        return Ok(records);
+        target.fill(measure, most)?;
+        records = most;
     }
-    if let Load::StockProduceAt(rate) = measure.load {
-        target.run(measure, count(rate as f64, seconds * WARM_UP_SHARE))?;
-        return Ok(count(rate as f64, seconds));
+    let mut loads = 1;
+    loop {
+        let before = Reading::take(broker)?;
+        let load = target.run(measure, records)?;
+        let after = Reading::take(broker)?;
+        if load.seconds >= ENOUGH * seconds || records == most || loads == LOADS_MAX {
+            return Ok((load, before, after));
+        }
+        let growth = (seconds / load.seconds).min(GROWTH_MAX);
+        records = rounded(records as f64 * growth).min(most);
+        loads += 1;
     }
-    let probe = target.run(measure, PROBE_RECORDS)?;
-    let warm = target.run(measure, count(probe.rate(), seconds * WARM_UP_SHARE))?;
-    Ok(count(warm.rate(), seconds))
 }
 
 #[expect(
