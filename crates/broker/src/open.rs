@@ -240,7 +240,7 @@ fn recover(
     let first = (header.replay.sequence, header.replay.epoch);
     let files = recovery::chain(&found, &dir.log(), first)?;
     let mut survey = recovery::survey(&files, header.proven)?;
-    recovery::lost_files(&found, &mut survey)?;
+    let unfinished = recovery::lost_files(&found, &mut survey)?;
     recovery::replay(&files, &mut survey, &mut loading)?;
     let provisioner = Arc::new(Provisioner::new(
         Arc::clone(&dir.disk),
@@ -267,6 +267,11 @@ fn recover(
     let ended = ended_files(&files, &survey);
     state.adopt_files(&files, next.writer.file());
     if damage.is_none() {
+        for path in unfinished {
+            if let Err(error) = provisioner.remove(&path) {
+                tracing::warn!(error = %error, "an unfinished spare stays behind");
+            }
+        }
         state.adopt_orphans(&found, &files, dir, header.number)?;
     }
     Ok(Opened {

@@ -299,6 +299,11 @@ impl Applied {
                     self.storage.next_segment = self.storage.next_segment.max(SegmentId(id.0 + 1));
                     self.freed.orphans.push(Orphan::Footer(id));
                 }
+                Some(FooterFile::Unfinished(_)) => {
+                    if let Err(error) = dir.disk.remove(&dir.segments().join(name)) {
+                        tracing::warn!(error = %error, "an unfinished footer stays behind");
+                    }
+                }
                 _ => {}
             }
         }

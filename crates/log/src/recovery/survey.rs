@@ -1,5 +1,7 @@
 //! Where the log ends, and whether that is a torn tail or damage.
 
+use std::path::PathBuf;
+
 use types::FrameNumber;
 use types::limits::BLOCK_BYTES;
 
@@ -211,35 +213,42 @@ fn damage(chained: &ChainedFile, index: usize, frame: FrameNumber, stop: &Stop) 
     }
 }
 
-/// Looks for frames behind the end of the log in files whose headers are not good: a confirmed
-/// frame there means that the file was part of the log, not an unfinished spare.
+/// Looks for frames in files whose headers are not good. One behind the end of the log means that
+/// the file was part of it: damage. Gives the files without any: spares that were never finished.
 ///
 /// # Errors
 /// Those of the device.
-pub fn lost_files(found: &FoundFiles, survey: &mut Survey) -> Result<(), Error> {
+pub fn lost_files(found: &FoundFiles, survey: &mut Survey) -> Result<Vec<PathBuf>, Error> {
+    let mut unfinished = Vec::new();
     if survey.damage.is_some() {
-        return Ok(());
+        return Ok(unfinished);
     }
     for broken in &found.broken {
         let mut at = HEADER_BYTES;
+        let mut is_empty = true;
         while let Some(header) = broken.frame_of_any_life(at)? {
-            match header {
-                Some(frame) if frame.number > survey.last => {
-                    // No frame goes into a file before those of the one before it are synced (I3).
-                    survey.proven = survey.proven.max(survey.last);
-                    survey.proven_end = survey.end;
-                    survey.damage = Some(Damage {
-                        file: usize::MAX,
-                        position: 0,
-                        frame: frame.number,
-                        corruption: broken.corruption.clone(),
-                    });
-                    return Ok(());
-                }
-                Some(frame) => at = frame.end(),
-                None => at += BLOCK_BYTES,
+            let Some(frame) = header else {
+                at += BLOCK_BYTES;
+                continue;
+            };
+            is_empty = false;
+            if frame.number > survey.last {
+                // No frame goes into a file before those of the one before it are synced (I3).
+                survey.proven = survey.proven.max(survey.last);
+                survey.proven_end = survey.end;
+                survey.damage = Some(Damage {
+                    file: usize::MAX,
+                    position: 0,
+                    frame: frame.number,
+                    corruption: broken.corruption.clone(),
+                });
+                return Ok(Vec::new());
             }
+            at = frame.end();
+        }
+        if is_empty {
+            unfinished.push(broken.path.clone());
         }
     }
-    Ok(())
+    Ok(unfinished)
 }

@@ -54,7 +54,8 @@ impl World {
         self.quiesce()?;
         self.stop_in_order()?;
         self.quiesce()?;
-        self.verify_segments()
+        self.verify_segments()?;
+        self.give_back()
     }
 
     fn live(&mut self) -> Result<(), Failure> {

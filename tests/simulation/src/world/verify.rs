@@ -1,13 +1,26 @@
 //! Verifying the segments of a node, as `log verify` does.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
+use broker::metadata::TopicRef;
+use broker::owner::Proposal;
+use disk::Disk;
 use log::segment::{Verifier, VerifyStep};
-use types::PartitionId;
+use tokio::sync::oneshot;
+use types::{PartitionId, TopicId};
 
 use super::World;
+use crate::ensure;
 use crate::failure::Failure;
+use crate::requests::Request;
 use crate::seen::{Seen, chain};
+use crate::setup::root;
+
+/// Log files that a node without a topic has: spares, the one that is written, and the one before.
+const SPARES_KEPT_MAX: u64 = 9;
+/// Bytes of checkpoints and small files.
+const REST_BYTES_MAX: u64 = 100_000;
 
 impl World {
     /// Nothing in any segment is damaged, whatever was punched out.
@@ -42,5 +55,47 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Once all topics are deleted their bytes are given back, and so is whatever crashes left.
+    pub(super) fn give_back(&mut self) -> Result<(), Failure> {
+        let topics: Vec<_> = self.model.topics.keys().copied().collect();
+        for topic in topics {
+            self.delete_topic(topic);
+        }
+        // Two checkpoints must know of it, and what is freed by one goes after the next.
+        for _ in 0..8 {
+            for _ in 0..600 {
+                self.step_owner()?;
+                self.step_writer();
+                self.step_syncer();
+                self.step_background();
+                self.judge_cuts()?;
+                self.clock.advance(Duration::from_millis(2));
+            }
+        }
+        let most = SPARES_KEPT_MAX * self.setup.node.log_file_bytes + REST_BYTES_MAX;
+        let used = self.disk.used_bytes();
+        tracing::info!(used, most, "given back");
+        let names = self.disk.list(&root().join("log"));
+        ensure!(
+            used <= most,
+            "{used} bytes are used without a topic, in {names:?}"
+        );
+        Ok(())
+    }
+
+    fn delete_topic(&mut self, topic: TopicId) {
+        let Some(node) = &self.node else { return };
+        if let Some(known) = self.model.topics.get_mut(&topic) {
+            known.deleting += 1;
+        }
+        let (reply, answer) = oneshot::channel();
+        let topic_ref = TopicRef::Id(topic);
+        node.inbox.push(Proposal::DeleteTopic {
+            topic: topic_ref,
+            reply,
+        });
+        self.client.requests.push(Request::Delete { answer, topic });
     }
 }
