@@ -314,7 +314,13 @@ fn go_on(
         return stuck(survey.last, why, random);
     }
     dir.confirm()?;
-    match found.spares.pop().map_or_else(|| provisioner.make(), Ok) {
+    let bytes = survey.rewrite_bytes();
+    let fitting = found.spares.iter().rposition(|spare| spare.file_bytes >= bytes);
+    let spare = match fitting {
+        Some(at) => Ok(found.spares.remove(at)),
+        None => provisioner.make_sized(bytes),
+    };
+    match spare {
         Ok(spare) => {
             let random = fork(random);
             let next = recovery::rewrite(files, survey, provisioner, random, spare, loading)?;

@@ -54,6 +54,12 @@ pub fn root() -> PathBuf {
 }
 
 impl Setup {
+    /// Another size of log files, as an operator may choose between two starts.
+    pub fn resize(&mut self, random: &mut SeededRandom) {
+        let file = LOG_FILE_BYTES_MIN << random.below(3);
+        self.node = node_config(random, file, &root());
+    }
+
     /// The setup of a seed.
     #[must_use]
     pub fn random(random: &mut SeededRandom) -> Self {

@@ -141,11 +141,18 @@ impl World {
     fn pass_time(&mut self) {
         let by = match self.random.below(400) {
             0 => Duration::from_secs(1 + self.random.below(20_000)),
-            1..10 => Duration::from_millis(1_100),
+            1 => return self.set_clock(),
+            2..10 => Duration::from_millis(1_100),
             10..50 => Duration::from_millis(60),
             _ => Duration::from_micros(self.random.below(5_000)),
         };
         self.clock.advance(by);
+    }
+
+    /// The wall clock is set by somebody, up to three hours either way.
+    fn set_clock(&self) {
+        let by = i64::try_from(self.model.life % 7).unwrap_or(0) - 3;
+        self.clock.set_wall_ms(self.clock.now_ms() + by * 3_600_000);
     }
 
     /// Steps the owner and takes note of what became visible and was answered.

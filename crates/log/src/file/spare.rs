@@ -77,17 +77,27 @@ impl Provisioner {
     /// Those of the device. What was made is removed again; what even that leaves behind has no
     /// good header and no successor, and recovery takes it for an unfinished spare.
     pub fn make(&self) -> Result<Spare, Error> {
+        self.make_sized(self.file_bytes)
+    }
+
+    /// Like [`make`](Self::make), but at least `file_bytes` large: files of another size than ours
+    /// may be there from before.
+    ///
+    /// # Errors
+    /// As [`make`](Self::make).
+    pub fn make_sized(&self, file_bytes: u64) -> Result<Spare, Error> {
+        let file_bytes = file_bytes.max(self.file_bytes);
         let name = self.next_name.fetch_add(1, Ordering::Relaxed);
         let path = self.dir.join(file_name(name));
         let file = self.disk.create(&path)?;
         let spare = Spare {
             path,
             file,
-            file_bytes: self.file_bytes,
+            file_bytes,
         };
         let made = spare
             .file
-            .allocate(0, self.file_bytes)
+            .allocate(0, file_bytes)
             .map_err(Error::from)
             .and_then(|()| self.mark(&spare))
             .and_then(|()| Ok(self.disk.sync_dir(&self.dir)?));

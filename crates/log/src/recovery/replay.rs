@@ -117,7 +117,7 @@ pub(super) fn replay_frame(
     Ok(None)
 }
 
-fn bad_payload(file: &LogFile, frame: FrameNumber, entry: &PlacedHeader) -> Corruption {
+pub(super) fn bad_payload(file: &LogFile, frame: FrameNumber, entry: &PlacedHeader) -> Corruption {
     Corruption {
         path: file.path.clone(),
         position: entry.position,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use types::{FrameNumber, Random};
 
 use super::files::ChainedFile;
-use super::replay::{Replay, replay_frame};
+use super::replay::{Replay, bad_payload, replay_frame};
 use super::scan::{FrameAt, read_header, read_payload};
 use super::survey::Survey;
 use crate::entry::{Entry, Payload};
@@ -126,7 +126,7 @@ fn load(old: &LogFile, frame: &FrameHeader) -> Result<FrameBuilder, Error> {
     let mut builder = FrameBuilder::default();
     for entry in &frame.entries {
         // The survey found these payloads whole.
-        let body = read_payload(old, entry)?.unwrap_or_default();
+        let body = read_payload(old, entry)?.ok_or_else(|| bad_payload(old, frame.number, entry))?;
         builder.push(Entry {
             header: entry.header,
             payload: Payload::from_body(body),

@@ -40,6 +40,14 @@ pub struct Survey {
     pub damage: Option<Damage>,
 }
 
+impl Survey {
+    /// The least size of a file that takes the frames that are not proven.
+    #[must_use]
+    pub const fn rewrite_bytes(&self) -> u64 {
+        HEADER_BYTES + self.end.saturating_sub(self.proven_end)
+    }
+}
+
 /// Walks the headers of the chain, oldest file first. `proven` is what the checkpoint proves.
 ///
 /// Headers tell which frames are proven: each names the last frame that was synced when it was

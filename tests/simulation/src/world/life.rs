@@ -268,6 +268,9 @@ impl World {
     /// When it does not come up, or a promise is broken.
     pub fn start(&mut self) -> Result<(), Failure> {
         let mut cuts_left = CUT_STARTS_MAX;
+        if self.random.chance(1, 12) {
+            self.setup.resize(&mut self.random);
+        }
         loop {
             let mut power_cut = false;
             if cuts_left > 0 && self.random.chance(1, 3) {

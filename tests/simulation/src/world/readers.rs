@@ -68,12 +68,40 @@ impl World {
             }
             return Ok(());
         }
+        if self.random.chance(1, 4) {
+            return self.read_cached(&partition, from, max_bytes);
+        }
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
         self.summary.reads += 1;
         match read_once(&node.reader, &partition, from, max_bytes) {
             Ok(batches) => self.saw(&partition, &batches),
             Err(_) if self.faulty || self.disk.is_off() => Ok(()),
             Err(failure) => Err(failure),
         }
+    }
+
+    /// A read that must not wait for the device: it gives less, or nothing, but no gap.
+    fn read_cached(
+        &mut self,
+        partition: &Arc<Partition>,
+        from: Offset,
+        max_bytes: usize,
+    ) -> Result<(), Failure> {
+        self.disk.set_uncached_eighths(4);
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
+        let Ok(Some(plan)) = partition.plan(from, max_bytes, true) else {
+            return Ok(());
+        };
+        let outcome = node.reader.carry_out(&plan, Mode::Cached);
+        if let Ok(Outcome::Batches(batches)) = outcome {
+            let batches = parse(&batches.concat(), from.0)?;
+            self.saw(partition, &batches)?;
+        }
+        Ok(())
     }
 
     fn choose_read(&mut self) -> Option<(Arc<Partition>, Offset, usize)> {

@@ -18,9 +18,7 @@ use crate::seen::{Seen, chain};
 use crate::setup::root;
 
 /// Log files that a node without a topic has: spares, the one that is written, and the one before.
-const SPARES_KEPT_MAX: u64 = 9;
-/// Bytes of checkpoints and small files.
-const REST_BYTES_MAX: u64 = 100_000;
+const LOG_FILES_MAX: usize = 9;
 
 impl World {
     /// Nothing in any segment is damaged, whatever was punched out.
@@ -74,14 +72,14 @@ impl World {
                 self.clock.advance(Duration::from_millis(2));
             }
         }
-        let most = SPARES_KEPT_MAX * self.setup.node.log_file_bytes + REST_BYTES_MAX;
-        let used = self.disk.used_bytes();
-        tracing::info!(used, most, "given back");
-        let names = self.disk.list(&root().join("log"));
-        ensure!(
-            used <= most,
-            "{used} bytes are used without a topic, in {names:?}"
-        );
+        for (folder, most) in [("log", LOG_FILES_MAX), ("segments", 0), ("checkpoints", 3)] {
+            let names = self.disk.list(&root().join(folder));
+            let names = names.map_err(|error| Failure(chain(&error)))?;
+            ensure!(
+                names.len() <= most,
+                "without a topic there are {names:?} in {folder}"
+            );
+        }
         Ok(())
     }
 
