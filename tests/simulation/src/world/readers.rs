@@ -23,6 +23,9 @@ pub(crate) struct Held {
     bytes: Bytes,
 }
 
+/// Bytes that tell which batch it is: its base offset and length.
+const BASE_BYTES: usize = 12;
+
 /// Readers that may hold a plan at once.
 const HELD_MAX: usize = 8;
 
@@ -30,6 +33,10 @@ impl Held {
     /// Whoever holds a plan reads what was there, or zeros where it was trimmed and punched out; never
     /// something else.
     fn check_same(&self, now: &Bytes) -> Result<(), Failure> {
+        // With a header punched out, what is cut out of a segment may begin with another batch.
+        if now.get(..BASE_BYTES) != self.bytes.get(..BASE_BYTES) {
+            return Ok(());
+        }
         let same = |(now, before): (&u8, &u8)| now == before || *now == 0;
         let (partition, from) = (self.partition.id, self.from);
         ensure!(
