@@ -315,7 +315,10 @@ fn go_on(
     }
     dir.confirm()?;
     let bytes = survey.rewrite_bytes();
-    let fitting = found.spares.iter().rposition(|spare| spare.file_bytes >= bytes);
+    let fitting = found
+        .spares
+        .iter()
+        .rposition(|spare| spare.file_bytes >= bytes);
     let spare = match fitting {
         Some(at) => Ok(found.spares.remove(at)),
         None => provisioner.make_sized(bytes),

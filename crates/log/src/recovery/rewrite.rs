@@ -126,7 +126,8 @@ fn load(old: &LogFile, frame: &FrameHeader) -> Result<FrameBuilder, Error> {
     let mut builder = FrameBuilder::default();
     for entry in &frame.entries {
         // The survey found these payloads whole.
-        let body = read_payload(old, entry)?.ok_or_else(|| bad_payload(old, frame.number, entry))?;
+        let body =
+            read_payload(old, entry)?.ok_or_else(|| bad_payload(old, frame.number, entry))?;
         builder.push(Entry {
             header: entry.header,
             payload: Payload::from_body(body),
