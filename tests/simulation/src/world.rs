@@ -263,8 +263,12 @@ impl World {
     /// # Errors
     /// When a promise is broken, or a request is not answered in any reasonable time.
     pub fn quiesce(&mut self) -> Result<(), Failure> {
-        for _ in 0..20_000 {
+        for n in 0..20_000 {
             self.step_owner()?;
+            if n % 100 == 99 {
+                // What only waited may be answered by a step that did nothing else.
+                self.look()?;
+            }
             self.step_writer();
             self.step_syncer();
             self.step_background();
