@@ -2,9 +2,10 @@
 //! and recovery.
 //!
 //! It knows partitions only by number and offsets, and payloads only as bytes; what an entry means
-//! is the business of the crate above. Rules are step machines without threads: [`Writer`],
-//! [`Syncer`], [`Sealer`] and the rest do one bounded thing per call, so that a simulation drives
-//! on one thread what the broker drives on several.
+//! is the business of the crate above. Rules are step machines without threads:
+//! [`Writer`](file::Writer), [`SyncerMachine`], [`Sealer`](segment::Sealer) and the rest do one
+//! bounded thing per call, so that a simulation drives on one thread what the broker drives on
+//! several.
 //!
 //! Invariants:
 //! - **I1** no block that holds confirmed bytes is ever written again.
