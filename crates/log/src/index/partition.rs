@@ -43,9 +43,14 @@ impl PartitionIndex {
     }
 
     /// Adds a segment whose log file is not in the index (from a checkpoint row).
+    ///
+    /// It is the last one, but in a replay: the checkpoint may know of a later one while it knows no
+    /// more of this one, which was dropped meanwhile.
     pub fn push_segment(&mut self, part: SegmentPart) {
         self.bytes += part.run.bytes;
-        self.sealed.push_back(part);
+        let first = part.run.first_offset;
+        let at = self.sealed.partition_point(|other| other.run.first_offset < first);
+        self.sealed.insert(at, part);
     }
 
     /// Puts a segment in the place of the log file that it was made of. What lies below
