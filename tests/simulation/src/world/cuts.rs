@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::model::Model;
 use crate::probe::Cut;
 use crate::seen::{Seen, chain};
+use crate::setup::root;
 
 /// Whether a node that is up takes nothing because no log file could be made when it came up.
 pub(super) fn is_full(reason: &str) -> bool {
@@ -55,7 +56,10 @@ impl World {
         let opened = broker::open(&self.setup.node, disk, clock, random);
         let node = opened.map_err(|error| Failure(format!("no start: {}", chain(&error))))?;
         if let Some(reason) = node.log.poisoned() {
-            if self.allowed.full && is_full(&reason) {
+            let space = copy
+                .space(&root())
+                .map_err(|error| Failure(chain(&error)))?;
+            if is_full(&reason) && space.available_bytes < self.setup.node.log_file_bytes {
                 // It serves what it can; with space it must come up whole.
                 copy.set_capacity(1 << 40);
                 copy.kill();
