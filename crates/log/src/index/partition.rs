@@ -49,7 +49,9 @@ impl PartitionIndex {
     pub fn push_segment(&mut self, part: SegmentPart) {
         self.bytes += part.run.bytes;
         let first = part.run.first_offset;
-        let at = self.sealed.partition_point(|other| other.run.first_offset < first);
+        let at = self
+            .sealed
+            .partition_point(|other| other.run.first_offset < first);
         self.sealed.insert(at, part);
     }
 
