@@ -74,6 +74,19 @@ fn steps() -> Vec<Step> {
         Step::new("tidy", tidy::run),
         cargo("tests", &["test", "--workspace", "--locked"]),
         cargo(
+            "mutants",
+            &[
+                "test",
+                "--locked",
+                "-p",
+                "simulation",
+                "--features",
+                "mutants",
+                "--test",
+                "mutants",
+            ],
+        ),
+        cargo(
             "release build",
             &["build", "--release", "--locked", "-p", "millrace"],
         ),

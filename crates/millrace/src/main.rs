@@ -3,7 +3,7 @@
 //! - [`config`] makes plain data out of flags, environment and file;
 //! - [`serve`] runs a node: signals, logging, listeners, readiness; `serve/wiring.rs` is the only
 //!   place that knows the storage engine and the protocols together;
-//! - [`client`] speaks the Kafka protocol to any broker, for [`command`] and [`bench`].
+//! - [`client`] speaks the Kafka protocol to any broker, for [`command`] and [`mod@bench`].
 
 mod bench;
 mod client;
