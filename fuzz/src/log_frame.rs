@@ -106,7 +106,7 @@ fn check_header(header: &FrameHeader, epoch: FileEpoch) {
     }
     let (number, synced) = (header.number, header.synced);
     let frame = builder.build(FileSequence(1), epoch, header.position, number, synced);
-    let whole = whole(&frame);
+    let whole = frame.bytes.clone();
     assert_eq!(whole.len() as u64, header.frame_bytes);
     let again = FrameHeader::parse(&whole, epoch, header.position).expect("what was built");
     let mut expected = header.clone();
@@ -162,15 +162,6 @@ fn put_right(bytes: &Bytes) -> Bytes {
     bytes.into()
 }
 
-fn whole(frame: &Frame) -> Bytes {
-    let mut whole = Vec::new();
-    for chunk in &frame.chunks {
-        assert_eq!(chunk.position, frame.position + whole.len() as u64);
-        whole.extend_from_slice(&chunk.bytes);
-    }
-    whole.into()
-}
-
 fn build(source: &mut Source) -> Built {
     let epoch = FileEpoch(source.u64());
     let position = u64::from(source.u16()) * BLOCK_BYTES;
@@ -188,7 +179,7 @@ fn build(source: &mut Source) -> Built {
         });
     }
     let frame = builder.build(FileSequence(1), epoch, position, number, synced);
-    let whole = whole(&frame);
+    let whole = frame.bytes.clone();
     Built {
         epoch,
         entries,

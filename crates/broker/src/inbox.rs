@@ -1,17 +1,21 @@
 //! What waits for the owner.
 
 use std::collections::VecDeque;
+use std::sync::{OnceLock, Weak};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
 use crate::owner::Proposal;
+use crate::seat::Seat;
 
 /// Hand-over to the owner. Its size is bounded by what admission lets in; pushing never waits.
 #[derive(Debug, Default)]
 pub struct Inbox {
     state: Mutex<State>,
     work: Condvar,
+    /// Where threads step the owner; none in a simulation.
+    seat: OnceLock<Weak<Seat>>,
 }
 
 #[derive(Debug, Default)]
@@ -21,25 +25,47 @@ struct State {
     waiting: bool,
 }
 
+impl State {
+    fn has_work(&self) -> bool {
+        self.log_moved || !self.proposals.is_empty()
+    }
+}
+
 impl Inbox {
-    /// Adds a proposal.
+    /// Adds a proposal, and lets the owner take it: by this thread, where no other is at it.
     pub fn push(&self, proposal: Proposal) {
-        let mut state = self.state.lock();
-        state.proposals.push_back(proposal);
-        self.wake(&state);
+        self.state.lock().proposals.push_back(proposal);
+        self.call();
     }
 
-    /// Says that the log has events.
+    /// Says that the log has events, and lets the owner take them as [`push`](Self::push) does.
     pub fn log_moved(&self) {
-        let mut state = self.state.lock();
-        state.log_moved = true;
-        self.wake(&state);
+        self.state.lock().log_moved = true;
+        self.call();
     }
 
-    fn wake(&self, state: &State) {
-        if state.waiting {
+    fn call(&self) {
+        if let Some(seat) = self.seat.get().and_then(Weak::upgrade) {
+            seat.take();
+        }
+    }
+
+    /// From now on whoever brings something takes the seat.
+    pub(crate) fn set_seat(&self, seat: Weak<Seat>) {
+        // Set once, by the one shell that a node has.
+        let _set_before = self.seat.set(seat).is_err();
+    }
+
+    /// Wakes the owner's own thread.
+    pub(crate) fn wake(&self) {
+        if self.state.lock().waiting {
             self.work.notify_one();
         }
+    }
+
+    /// Whether something waits for the owner.
+    pub(crate) fn has_work(&self) -> bool {
+        self.state.lock().has_work()
     }
 
     /// Takes at most `most` proposals.
@@ -69,7 +95,7 @@ impl Inbox {
     /// Waits until there is something to do, at most `timeout`. For the owner's thread.
     pub fn wait(&self, timeout: Duration) {
         let mut state = self.state.lock();
-        if state.proposals.is_empty() && !state.log_moved {
+        if !state.has_work() {
             state.waiting = true;
             self.work.wait_for(&mut state, timeout);
             state.waiting = false;

@@ -26,6 +26,7 @@ mod partition_row;
 pub mod producer;
 mod read_pool;
 pub mod retention;
+mod seat;
 mod shared;
 pub mod shell;
 mod stamp;

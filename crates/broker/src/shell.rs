@@ -6,14 +6,15 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use log::background::{Background, JobQueue};
-use log::{CommitLog, DataDir, Progress, SyncerMachine, WriterMachine};
+use log::{CommitLog, DataDir, HandOver, Progress, SyncerMachine, WriterMachine};
 use tokio::sync::oneshot;
 use types::limits::STOP_CHECK_MS;
 
 use crate::error::Stopped;
 use crate::inbox::Inbox;
 use crate::open::Machines;
-use crate::owner::{Owner, Proposal};
+use crate::owner::Proposal;
+use crate::seat::Seat;
 
 /// A node whose machines run on threads of their own.
 #[derive(Debug)]
@@ -47,10 +48,12 @@ impl Running {
             dir,
             ..
         } = machines;
+        let seat = Arc::new(Seat::new(owner, Arc::clone(&inbox)));
+        inbox.set_seat(Arc::downgrade(&seat));
         Ok(Self {
             owner: spawn("owner", {
-                let (inbox, stop) = (Arc::clone(&inbox), Arc::clone(&stop));
-                move || run_owner(owner, &inbox, &stop)
+                let stop = Arc::clone(&stop);
+                move || run_owner(&seat, &stop)
             })?,
             writer: spawn("writer", {
                 let (log, inbox) = (Arc::clone(&log), Arc::clone(&inbox));
@@ -93,7 +96,7 @@ impl Running {
         join(self.writer);
         join(self.syncer);
         self.stop.store(true, Ordering::Release);
-        self.inbox.log_moved();
+        self.inbox.wake();
         self.jobs.wake();
         join(self.owner);
         join(self.background);
@@ -117,18 +120,23 @@ fn join(thread: JoinHandle<()>) {
 
 const CHECK: Duration = Duration::from_millis(STOP_CHECK_MS);
 
-fn run_owner(mut owner: Owner, inbox: &Inbox, stop: &AtomicBool) {
+fn run_owner(seat: &Seat, stop: &AtomicBool) {
     while !stop.load(Ordering::Acquire) {
-        if !owner.step() {
-            inbox.wait(owner.next_wake().min(CHECK));
-        }
+        seat.serve(CHECK);
     }
 }
 
-fn run_writer(mut writer: WriterMachine, log: &CommitLog, inbox: &Inbox) {
+fn run_writer(mut writer: WriterMachine, log: &Arc<CommitLog>, inbox: &Inbox) {
+    let mut syncer = SyncerMachine::new(Arc::clone(log));
     loop {
         match writer.step() {
-            Progress::Worked => inbox.log_moved(),
+            Progress::Worked => {
+                let synced =
+                    log.hand_over_sync() == HandOver::Writer && syncer.step() == Progress::Worked;
+                if synced || log.take_news() {
+                    inbox.log_moved();
+                }
+            }
             Progress::NoFile => log.wait_for_file(),
             Progress::Idle(_) if log.is_drained() => return,
             Progress::Idle(_) => {

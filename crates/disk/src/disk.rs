@@ -99,6 +99,17 @@ pub trait File: Send + Sync + Debug {
     /// Any error of the device; any part may have been written then.
     fn write_at(&self, bufs: &[IoSlice<'_>], position: u64) -> Result<(), Error>;
 
+    /// Like [`File::write_at`], but past the page cache where the file system can, for bytes that
+    /// their owner keeps in memory as long as they are asked for. Address, length and position are
+    /// multiples of [`BLOCK_BYTES`](types::limits::BLOCK_BYTES); what is not goes through the page
+    /// cache. As durable as any write: not before the sync.
+    ///
+    /// # Errors
+    /// Any error of the device; any part may have been written then.
+    fn write_direct_at(&self, buf: &[u8], position: u64) -> Result<(), Error> {
+        self.write_at(&[IoSlice::new(buf)], position)
+    }
+
     /// Makes everything written to this file before the call durable (I1), its length included.
     ///
     /// # Errors

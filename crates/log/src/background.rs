@@ -16,7 +16,7 @@ use crate::commit_log::{CommitLog, Progress, error_chain};
 use crate::error::Error;
 use crate::file::{LogFile, Provisioner};
 use crate::mutant::{self, Mutant};
-use crate::segment::{self, SealStep, Sealer, Segment, SegmentInfo, dead_ranges};
+use crate::segment::{self, FooterDraft, SealStep, Sealer, Segment, SegmentInfo, dead_ranges};
 
 /// Something to do.
 #[derive(Debug)]
@@ -31,6 +31,8 @@ pub enum Job {
         end: u64,
         /// The time to write into the footer.
         created_ms: i64,
+        /// What was gathered while the file was written in this life.
+        draft: Option<Box<FooterDraft>>,
     },
     /// Begin a checkpoint; rows and an end follow.
     CheckpointBegin {
@@ -261,12 +263,18 @@ impl Background {
                 file,
                 end,
                 created_ms,
+                draft,
             } => {
                 self.sealing = file.sequence;
                 let (disk, root) = (Arc::clone(&self.disk), &self.root);
                 let directory = self.provisioner.directory();
                 match Sealer::new(disk, root, id, file, end, directory, created_ms) {
-                    Ok(sealer) => self.sealer = Some(sealer),
+                    Ok(sealer) => {
+                        self.sealer = Some(match draft {
+                            Some(draft) => sealer.with_draft(*draft),
+                            None => sealer,
+                        });
+                    }
                     Err(error) => self.seal_failed(&error),
                 }
             }

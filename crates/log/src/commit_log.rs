@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use types::limits::{IDLE_PROOF_MS, SPARES_FOR_RECOVERY, SPARES_RESERVED};
+use types::limits::{IDLE_PROOF_MS, SPARES_FOR_RECOVERY, SPARES_RESERVED, WRITER_SYNC_BYTES_MAX};
 use types::{Clock, FrameNumber};
 
 use crate::entry::Entry;
@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::file::{HEADER_BYTES, LogFile, Spare, Writer, WriterStep};
 use crate::frame::Frame;
 use crate::mutant::{self, Mutant};
+use crate::segment::FooterDraft;
 
 const IDLE_PROOF: Duration = Duration::from_millis(IDLE_PROOF_MS);
 
@@ -43,7 +44,18 @@ pub enum LogEvent {
         end: u64,
         /// The file that takes them now.
         next: Arc<LogFile>,
+        /// What its footer needs, if this life wrote all of it.
+        draft: Option<Box<FooterDraft>>,
     },
+}
+
+/// Who syncs a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandOver {
+    /// The thread that wrote it.
+    Writer,
+    /// The syncer's thread.
+    Syncer,
 }
 
 /// What a step machine wants next.
@@ -80,6 +92,12 @@ struct State {
     full: bool,
     /// A reader waits for what is under way.
     hurry: bool,
+    /// A sync is under way.
+    syncing: bool,
+    /// The last frame was small enough to be synced by the thread that wrote it.
+    small: bool,
+    /// There is an event that the owner should not wait for a sync to hear of.
+    news: bool,
     closing: bool,
 }
 
@@ -118,6 +136,9 @@ impl CommitLog {
             poisoned: None,
             full: false,
             hurry: false,
+            syncing: false,
+            small: false,
+            news: false,
             closing: false,
         };
         Self {
@@ -256,6 +277,25 @@ impl CommitLog {
         }
     }
 
+    /// Says who syncs what was just written, and wakes the syncer's thread where that is it. For
+    /// the thread that drives the writer.
+    pub fn hand_over_sync(&self) -> HandOver {
+        let now = self.clock.monotonic();
+        let state = self.state.lock();
+        let is_alone = state.small && !state.syncing && state.queue.is_empty();
+        if is_alone && state.sync_due().is_some_and(|due| due <= now) {
+            return HandOver::Writer;
+        }
+        self.syncer_work.notify_one();
+        HandOver::Syncer
+    }
+
+    /// Whether something happened since the last call that the owner is to hear of before the
+    /// next sync.
+    pub fn take_news(&self) -> bool {
+        std::mem::take(&mut self.state.lock().news)
+    }
+
     /// Waits until the syncer may have work. For the thread that drives it.
     pub fn wait_for_syncer_work(&self) {
         let now = self.clock.monotonic();
@@ -324,6 +364,8 @@ pub struct WriterMachine {
     writer: Writer,
     taken: VecDeque<Entry>,
     taken_due: Option<Duration>,
+    /// The footer of the present file so far; `None` of a file that has frames of a former life.
+    draft: Option<Box<FooterDraft>>,
 }
 
 /// What the writer machine found to do.
@@ -335,12 +377,14 @@ enum Task {
 impl WriterMachine {
     /// The machine of this log.
     #[must_use]
-    pub const fn new(log: Arc<CommitLog>, writer: Writer) -> Self {
+    pub fn new(log: Arc<CommitLog>, writer: Writer) -> Self {
+        let draft = (writer.position() == HEADER_BYTES).then(|| new_draft(writer.file()));
         Self {
             log,
             writer,
             taken: VecDeque::new(),
             taken_due: None,
+            draft,
         }
     }
 
@@ -390,6 +434,13 @@ impl WriterMachine {
     }
 
     fn written(&mut self, frame: Frame) {
+        if let Some(Err(error)) = self.draft.as_mut().map(|draft| draft.add(&frame)) {
+            tracing::error!(
+                error = error_chain(&error),
+                "the file will be read to be sealed"
+            );
+            self.draft = None;
+        }
         let now = self.log.clock.monotonic();
         let mut due = self.taken_due.unwrap_or(now);
         if self.taken.is_empty() {
@@ -402,12 +453,14 @@ impl WriterMachine {
         state.written = frame.number;
         state.room = self.writer.room();
         state.dues.push_back((frame.number, due));
+        state.small = frame.frame_bytes <= WRITER_SYNC_BYTES_MAX;
+        // Somebody may be answered before the sync.
+        state.news |= due > now;
         // An empty frame proves the ones before it and needs no proof itself.
         state.needs_proof = !frame.entries.is_empty();
         state.proof_due = None;
         let file = Arc::clone(self.writer.file());
         state.events.push(LogEvent::Written { frame, file });
-        self.log.syncer_work.notify_one();
     }
 
     fn roll(&mut self) -> Progress {
@@ -439,7 +492,14 @@ impl WriterMachine {
                 state.needs_proof = false;
                 state.proof_due = None;
                 let next = Arc::clone(self.writer.file());
-                state.events.push(LogEvent::Ended { file, end, next });
+                let draft = self.draft.replace(new_draft(&next));
+                state.news = true;
+                state.events.push(LogEvent::Ended {
+                    file,
+                    end,
+                    next,
+                    draft,
+                });
                 Progress::Worked
             }
             Err(error) => {
@@ -448,6 +508,10 @@ impl WriterMachine {
             }
         }
     }
+}
+
+fn new_draft(file: &LogFile) -> Box<FooterDraft> {
+    Box::new(FooterDraft::new(&file.path))
 }
 
 /// Syncs what is written: one sync per step, covering all frames written when it starts.
@@ -467,10 +531,13 @@ impl SyncerMachine {
     pub fn step(&mut self) -> Progress {
         let now = self.log.clock.monotonic();
         let (target, file) = {
-            let state = self.log.state.lock();
+            let mut state = self.log.state.lock();
             match state.sync_due() {
                 _ if state.poisoned.is_some() => return Progress::Idle(None),
-                Some(due) if due <= now => (state.written, Arc::clone(&state.file)),
+                Some(due) if due <= now => {
+                    state.syncing = true;
+                    (state.written, Arc::clone(&state.file))
+                }
                 due => return Progress::Idle(due),
             }
         };
@@ -482,7 +549,9 @@ impl SyncerMachine {
             return Progress::Idle(None);
         }
         let mut state = self.log.state.lock();
-        state.synced = target;
+        state.syncing = false;
+        // Another sync may have begun later and be done already.
+        state.synced = state.synced.max(target);
         while state
             .dues
             .pop_front_if(|(number, _)| *number <= target)

@@ -34,11 +34,11 @@ pub mod segment;
 mod tail;
 
 pub use commit_log::{
-    CommitLog, LogEvent, Progress, Queued, SyncerMachine, WriterMachine, error_chain,
+    CommitLog, HandOver, LogEvent, Progress, Queued, SyncerMachine, WriterMachine, error_chain,
     spares_for_data,
 };
 pub use data_dir::{DataDir, FORMAT_VERSION};
 pub use decode::Malformed;
 pub use entry::{Entry, EntryHeader, Kind, Origin, Payload};
 pub use error::{Corruption, Error};
-pub use tail::{Pieces, Tail};
+pub use tail::Tail;

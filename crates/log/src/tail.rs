@@ -4,13 +4,9 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use smallvec::SmallVec;
 use types::FileSequence;
 
-use crate::frame::{Chunk, Frame};
-
-/// Pieces of memory that together are the bytes asked for.
-pub type Pieces = SmallVec<[Bytes; 2]>;
+use crate::frame::Frame;
 
 /// Keeps the last frames as they were written; a frame leaves as a whole.
 #[derive(Debug)]
@@ -21,7 +17,7 @@ pub struct Tail {
 
 #[derive(Debug, Default)]
 struct Frames {
-    by_place: BTreeMap<(FileSequence, u64), (u64, Vec<Chunk>)>,
+    by_place: BTreeMap<(FileSequence, u64), Bytes>,
     bytes: u64,
 }
 
@@ -41,28 +37,28 @@ impl Tail {
             return;
         }
         let mut frames = self.frames.write();
-        frames.bytes += frame.frame_bytes;
+        frames.bytes += frame.bytes.len() as u64;
         let place = (frame.file, frame.position);
-        frames
-            .by_place
-            .insert(place, (frame.frame_bytes, frame.chunks));
+        frames.by_place.insert(place, frame.bytes);
         while frames.bytes > self.budget_bytes && frames.by_place.len() > 1 {
-            let Some((_, (bytes, _))) = frames.by_place.pop_first() else {
+            let Some((_, bytes)) = frames.by_place.pop_first() else {
                 break;
             };
-            frames.bytes -= bytes;
+            frames.bytes -= bytes.len() as u64;
         }
     }
 
     /// The `len` bytes at `position` of a file, if their frame is still here.
     #[must_use]
-    pub fn get(&self, file: FileSequence, position: u64, len: u64) -> Option<Pieces> {
+    pub fn get(&self, file: FileSequence, position: u64, len: u64) -> Option<Bytes> {
         let frames = self.frames.read();
-        let (place, (_, chunks)) = frames.by_place.range(..=(file, position)).next_back()?;
+        let (place, bytes) = frames.by_place.range(..=(file, position)).next_back()?;
         if place.0 != file {
             return None;
         }
-        slice(chunks, position, len)
+        let from = usize::try_from(position - place.1).ok()?;
+        let to = from.checked_add(usize::try_from(len).ok()?)?;
+        (to <= bytes.len()).then(|| bytes.slice(from..to))
     }
 
     /// Bytes that it holds.
@@ -72,42 +68,12 @@ impl Tail {
     }
 }
 
-/// Cuts `[position, position + len)` out of chunks that follow each other without gaps.
-fn slice(chunks: &[Chunk], position: u64, len: u64) -> Option<Pieces> {
-    let mut at = chunks.partition_point(|c| c.position + c.bytes.len() as u64 <= position);
-    let mut pieces = Pieces::new();
-    let (mut next, end) = (position, position + len);
-    while next < end {
-        let chunk = chunks.get(at)?;
-        let from = usize::try_from(next.checked_sub(chunk.position)?).ok()?;
-        let to = usize::try_from(end - chunk.position)
-            .ok()?
-            .min(chunk.bytes.len());
-        pieces.push(chunk.bytes.slice(from..to));
-        next = chunk.position + to as u64;
-        at += 1;
-    }
-    Some(pieces)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use types::FrameNumber;
 
-    fn frame(position: u64, chunks: &[&'static [u8]]) -> Frame {
-        let mut at = position;
-        let chunks: Vec<_> = chunks
-            .iter()
-            .map(|bytes| {
-                let chunk = Chunk {
-                    position: at,
-                    bytes: Bytes::from_static(bytes),
-                };
-                at += bytes.len() as u64;
-                chunk
-            })
-            .collect();
+    fn frame(position: u64, bytes: &'static [u8]) -> Frame {
         let header = crate::entry::EntryHeader {
             shard: types::ShardId(1),
             kind: crate::entry::Kind::Metadata,
@@ -124,35 +90,37 @@ mod tests {
             header,
             position,
             payload_bytes: 0,
+            payload_crc: 0,
         };
         Frame {
             number: FrameNumber(1),
             file: FileSequence(1),
             position,
-            frame_bytes: at - position,
+            frame_bytes: bytes.len() as u64,
             entries: vec![entry],
-            chunks,
+            bytes: Bytes::from_static(bytes),
         }
     }
 
     #[test]
-    fn cuts_bytes_across_chunks() {
+    fn cuts_bytes_out_of_a_frame() {
         let tail = Tail::new(100);
-        tail.push(frame(10, &[b"abcd", b"efgh", b"ij"]));
-        let pieces = tail.get(FileSequence(1), 12, 7).unwrap();
-        assert_eq!(pieces.concat(), b"cdefghi");
-        assert!(tail.get(FileSequence(1), 15, 9).is_none());
+        tail.push(frame(10, b"abcdefghij"));
+        assert_eq!(tail.get(FileSequence(1), 12, 7).unwrap(), "cdefghi");
+        assert_eq!(tail.get(FileSequence(1), 10, 10).unwrap(), "abcdefghij");
+        assert!(tail.get(FileSequence(1), 15, 6).is_none());
+        assert!(tail.get(FileSequence(1), 9, 1).is_none());
         assert!(tail.get(FileSequence(2), 12, 1).is_none());
     }
 
     #[test]
     fn lets_the_oldest_frame_go_over_budget() {
         let tail = Tail::new(8);
-        tail.push(frame(0, &[b"aaaa"]));
-        tail.push(frame(4, &[b"bbbb"]));
-        tail.push(frame(8, &[b"cccc"]));
+        tail.push(frame(0, b"aaaa"));
+        tail.push(frame(4, b"bbbb"));
+        tail.push(frame(8, b"cccc"));
         assert!(tail.get(FileSequence(1), 0, 4).is_none());
-        assert_eq!(tail.get(FileSequence(1), 8, 4).unwrap().concat(), b"cccc");
+        assert_eq!(tail.get(FileSequence(1), 8, 4).unwrap(), "cccc");
         assert_eq!(tail.bytes(), 8);
     }
 }

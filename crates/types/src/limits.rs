@@ -11,8 +11,6 @@ pub const FRAME_ENTRIES_MAX: usize = 65_536;
 pub const REQUEST_ENTRIES_MAX: u64 = 3;
 /// One entry's payload.
 pub const ENTRY_BYTES_MAX: u64 = 128 << 20;
-/// Batches below this size are copied into the frame's buffer, larger ones are referenced.
-pub const COPIED_RECORDS_BYTES_MAX: usize = 16 << 10;
 /// Smallest size of a log file (simulations use it).
 pub const LOG_FILE_BYTES_MIN: u64 = 64 << 10;
 /// Largest size of a log file.
@@ -98,6 +96,11 @@ pub const STOP_ANSWERS_MS: u64 = 500;
 
 /// Proposals that the owner takes in one step.
 pub const OWNER_STEP_MAX: usize = 256;
+/// Steps of the owner that a thread does which only brings it something.
+pub const SEAT_STEPS_MAX: usize = 4;
+/// A frame up to this size that somebody waits for is synced by the writer itself while nothing
+/// else is queued: to write the next one meanwhile would gain less than a hand-over costs.
+pub const WRITER_SYNC_BYTES_MAX: u64 = 128 << 10;
 /// After this much idleness an empty frame proves the last confirmed one.
 pub const IDLE_PROOF_MS: u64 = 50;
 /// Nothing written stays unsynced for longer, whatever its topic says.

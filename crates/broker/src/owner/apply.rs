@@ -287,6 +287,7 @@ impl Storage {
                 end: None,
                 live_batches: 0,
                 sealing: false,
+                draft: None,
             })
     }
 

@@ -372,7 +372,12 @@ impl Owner {
         for event in events {
             match event {
                 LogEvent::Written { frame, file } => self.frame_written(frame, file),
-                LogEvent::Ended { file, end, next } => self.file_ended(file, end, &next),
+                LogEvent::Ended {
+                    file,
+                    end,
+                    next,
+                    draft,
+                } => self.file_ended(file, end, &next, draft),
             }
         }
         moved

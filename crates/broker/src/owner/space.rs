@@ -7,7 +7,7 @@ use log::Kind;
 use log::background::{Done, Job};
 use log::file::LogFile;
 use log::recovery::{ChainedFile, FoundFiles};
-use log::segment::{FooterFile, Segment, SegmentInfo, SwapEntry};
+use log::segment::{FooterDraft, FooterFile, Segment, SegmentInfo, SwapEntry};
 use log::{DataDir, Error};
 use types::limits::BLOCK_BYTES;
 use types::{FileSequence, LogIndex, SegmentId};
@@ -122,8 +122,17 @@ impl Owner {
     }
 
     /// A file takes no more frames, `next` takes them. It is sealed once they are all applied.
-    pub(super) fn file_ended(&mut self, file: Arc<LogFile>, end: u64, next: &Arc<LogFile>) {
+    pub(super) fn file_ended(
+        &mut self,
+        file: Arc<LogFile>,
+        end: u64,
+        next: &Arc<LogFile>,
+        draft: Option<Box<FooterDraft>>,
+    ) {
         self.log_bytes_written(end);
+        if let Some(state) = self.applied.storage.files.get_mut(&file.sequence) {
+            state.draft = draft;
+        }
         self.ended.push_back((file, end));
         // A checkpoint needs a file to begin its replay at, be it empty.
         self.applied.storage.file(next);
@@ -165,9 +174,11 @@ impl Owner {
 
     fn begin_seal(&mut self, sequence: FileSequence, file: Arc<LogFile>, end: u64) {
         let created_ms = self.stamp();
-        if let Some(state) = self.applied.storage.files.get_mut(&sequence) {
+        let state = self.applied.storage.files.get_mut(&sequence);
+        let draft = state.and_then(|state| {
             state.sealing = true;
-        }
+            state.draft.take()
+        });
         let id = self.applied.storage.next_segment;
         self.applied.storage.next_segment = SegmentId(id.0 + 1);
         self.jobs.push(Job::Seal {
@@ -175,6 +186,7 @@ impl Owner {
             file,
             end,
             created_ms,
+            draft,
         });
     }
 

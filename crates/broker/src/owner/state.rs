@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use log::file::LogFile;
-use log::segment::Segment;
+use log::segment::{FooterDraft, Segment};
 use types::limits::UNSYNCED_MS_MAX;
 use types::{FileSequence, LogIndex, Offset, PartitionId, SegmentId, ShardId};
 
@@ -80,6 +80,8 @@ pub(crate) struct FileState {
     pub(crate) live_batches: u64,
     /// A job is making a segment of it.
     pub(crate) sealing: bool,
+    /// What a footer of it needs, if all of it was written in this life and it ended.
+    pub(crate) draft: Option<Box<FooterDraft>>,
 }
 
 /// A segment of the node.

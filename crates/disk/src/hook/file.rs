@@ -54,6 +54,13 @@ impl<H: Hook> File for HookedFile<H> {
             .run(operation, Some(()), || self.inner.write_at(bufs, position))
     }
 
+    fn write_direct_at(&self, buf: &[u8], position: u64) -> Result<(), Error> {
+        let operation = self.operation(Op::Write, position, buf.len() as u64);
+        self.gate.run(operation, Some(()), || {
+            self.inner.write_direct_at(buf, position)
+        })
+    }
+
     fn sync_data(&self) -> Result<(), Error> {
         let operation = self.operation(Op::SyncData, 0, 0);
         self.gate

@@ -2,11 +2,14 @@
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::num::NonZeroU64;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
-use rustix::fs::{Advice, FallocateFlags};
+use rustix::fs::{Advice, FallocateFlags, Mode, OFlags};
 use rustix::io::{Errno, ReadWriteFlags, retry_on_intr};
+
+use types::limits::BLOCK_BYTES;
 
 use crate::{Error, File, Op};
 
@@ -19,6 +22,9 @@ const ZEROS: &[u8] = &[0; 64 << 10];
 pub(super) struct RealFile {
     fd: OwnedFd,
     path: PathBuf,
+    /// The same file for writes past the page cache, opened with the first one; `None` where the
+    /// file system has none.
+    direct: OnceLock<Option<OwnedFd>>,
 }
 
 impl RealFile {
@@ -26,7 +32,19 @@ impl RealFile {
         Self {
             fd,
             path: path.to_path_buf(),
+            direct: OnceLock::new(),
         }
+    }
+
+    /// The descriptor for writes past the page cache. Opened by number, because a file may have
+    /// another name by now.
+    fn direct(&self) -> Option<&OwnedFd> {
+        let open = || {
+            let own = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
+            let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+            retry_on_intr(|| rustix::fs::open(own.as_str(), flags, Mode::empty())).ok()
+        };
+        self.direct.get_or_init(open).as_ref()
     }
 
     fn failed(&self, op: Op, position: u64, source: impl Into<io::Error>) -> Error {
@@ -97,6 +115,18 @@ impl File for RealFile {
         write_all(&self.fd, bufs, position).map_err(|e| self.failed(Op::Write, position, e))
     }
 
+    fn write_direct_at(&self, buf: &[u8], position: u64) -> Result<(), Error> {
+        let done = match self.direct().filter(|_| is_aligned(buf, position)) {
+            Some(direct) => write_past_cache(direct, buf, position),
+            None => Ok(0),
+        };
+        let done = done.map_err(|e| self.failed(Op::Write, position, e))?;
+        match buf.get(done..) {
+            None | Some([]) => Ok(()),
+            Some(rest) => self.write_at(&[IoSlice::new(rest)], position + done as u64),
+        }
+    }
+
     fn sync_data(&self) -> Result<(), Error> {
         let done = retry_on_intr(|| rustix::fs::fdatasync(&self.fd));
         done.map_err(|e| self.failed(Op::SyncData, 0, e))
@@ -146,6 +176,28 @@ impl File for RealFile {
     fn as_fd(&self) -> Option<BorrowedFd<'_>> {
         Some(self.fd.as_fd())
     }
+}
+
+fn is_aligned(buf: &[u8], position: u64) -> bool {
+    let blocks = |number: u64| number.is_multiple_of(BLOCK_BYTES);
+    blocks(buf.as_ptr().addr() as u64) && blocks(buf.len() as u64) && blocks(position)
+}
+
+/// Writes whole blocks; gives how many bytes of `buf` are written. What is left after a short write,
+/// or where the file system wants another alignment, goes through the page cache.
+fn write_past_cache(direct: &OwnedFd, buf: &[u8], position: u64) -> Result<usize, Errno> {
+    let mut done = 0;
+    while let Some(rest @ [_, ..]) = buf.get(done..)
+        && is_aligned(rest, position + done as u64)
+    {
+        let at = position.saturating_add(done as u64);
+        match retry_on_intr(|| rustix::io::pwrite(direct, rest, at)) {
+            Ok(0) | Err(Errno::INVAL | Errno::OPNOTSUPP) => break,
+            Ok(count) => done += count,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
 }
 
 fn write_all(fd: &OwnedFd, bufs: &[IoSlice<'_>], position: u64) -> Result<(), io::Error> {

@@ -141,7 +141,7 @@ impl Writer {
             .builder
             .build(sequence, epoch, self.position, self.next_frame, synced);
         debug_assert_eq!(self.position % BLOCK_BYTES, 0);
-        if let Err(error) = self.file.file.write_at(&frame.slices(), self.position) {
+        if let Err(error) = self.file.file.write_direct_at(&frame.bytes, self.position) {
             if error.is_no_space() {
                 tracing::warn!(error = %error, "the device is full, the frame goes to the next file");
                 self.closed = true;

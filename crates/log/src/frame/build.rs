@@ -1,10 +1,7 @@
 //! Building a frame out of entries.
 
-use std::io::IoSlice;
-use std::ops::Range;
-
 use bytes::Bytes;
-use types::limits::{BLOCK_BYTES, COPIED_RECORDS_BYTES_MAX, FRAME_BYTES_MAX, FRAME_ENTRIES_MAX};
+use types::limits::{BLOCK_BYTES, FRAME_BYTES_MAX, FRAME_ENTRIES_MAX};
 use types::{FileEpoch, FileSequence, FrameNumber};
 
 use super::format::{CRC_FROM, FIXED_BYTES, MAGIC, VERSION};
@@ -16,15 +13,6 @@ static ZEROS: [u8; 4096] = [0; 4096];
 
 const _: () = assert!(ZEROS.len() as u64 == BLOCK_BYTES);
 
-/// A piece of a frame in memory.
-#[derive(Clone, Debug)]
-pub struct Chunk {
-    /// Byte of the file where it stands.
-    pub position: u64,
-    /// The bytes.
-    pub bytes: Bytes,
-}
-
 /// An entry and where its payload stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedEntry {
@@ -34,6 +22,8 @@ pub struct PlacedEntry {
     pub position: u64,
     /// Length of the payload.
     pub payload_bytes: u32,
+    /// CRC-32C of the payload.
+    pub payload_crc: u32,
 }
 
 /// A finished frame: what is written, and what stays in memory as the tail.
@@ -49,19 +39,8 @@ pub struct Frame {
     pub frame_bytes: u64,
     /// Its entries in the order of their decision.
     pub entries: Vec<PlacedEntry>,
-    /// Its bytes, in the order of the file, without gaps.
-    pub chunks: Vec<Chunk>,
-}
-
-impl Frame {
-    /// What a vectored write takes.
-    #[must_use]
-    pub fn slices(&self) -> Vec<IoSlice<'_>> {
-        self.chunks
-            .iter()
-            .map(|chunk| IoSlice::new(&chunk.bytes))
-            .collect()
-    }
+    /// Its bytes; they start at a block boundary of memory.
+    pub bytes: Bytes,
 }
 
 /// Collects entries until a frame is full.
@@ -120,38 +99,41 @@ impl FrameBuilder {
         // Stable: entries of one partition keep the order of their decision.
         self.entries
             .sort_by_key(|e| (e.header.shard, e.header.partition));
-        let header = self.header(epoch, position, number, synced);
-        let mut assembler = Assembler::new(position, header, frame_bytes, &self.entries);
+        let mut assembler = Assembler::new(position, frame_bytes);
+        self.header(&mut assembler.buffer, epoch, position, number, synced);
         let mut placed = Vec::with_capacity(self.entries.len());
         for entry in &self.entries {
             placed.push(PlacedEntry {
                 header: entry.header,
-                position: assembler.next,
+                position: assembler.next(),
                 payload_bytes: payload_bytes(entry),
+                payload_crc: entry.payload.crc(),
             });
             assembler.add(entry);
         }
         placed.sort_by_key(|e| (e.header.shard, e.header.index));
-        let chunks = assembler.finish(position + frame_bytes);
+        let bytes = assembler.finish(position + frame_bytes);
         Frame {
             number,
             file,
             position,
             frame_bytes,
             entries: placed,
-            chunks,
+            bytes,
         }
     }
 
+    /// Adds the header to `out`.
     fn header(
         &self,
+        out: &mut Vec<u8>,
         epoch: FileEpoch,
         position: u64,
         number: FrameNumber,
         synced: FrameNumber,
-    ) -> Vec<u8> {
+    ) {
+        let start = out.len();
         let len = header_bytes(self.entries.len());
-        let mut out = Vec::with_capacity(len);
         out.extend_from_slice(&MAGIC.to_le_bytes());
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&VERSION.to_le_bytes());
@@ -168,16 +150,15 @@ impl FrameBuilder {
         out.extend_from_slice(&position.to_le_bytes());
         out.extend_from_slice(&self.frame_bytes().to_le_bytes());
         out.extend_from_slice(&synced.0.to_le_bytes());
-        out.resize(FIXED_BYTES, 0);
+        out.resize(start + FIXED_BYTES, 0);
         for entry in &self.entries {
             let bytes = payload_bytes(entry);
-            write_descriptor(&mut out, &entry.header, bytes, entry.payload.crc(), epoch);
+            write_descriptor(out, &entry.header, bytes, entry.payload.crc(), epoch);
         }
-        let crc = record::crc32c(out.get(CRC_FROM..).unwrap_or_default());
-        if let Some(place) = out.get_mut(4..8) {
+        let crc = record::crc32c(out.get(start + CRC_FROM..).unwrap_or_default());
+        if let Some(place) = out.get_mut(start + 4..start + 8) {
             place.copy_from_slice(&crc.to_le_bytes());
         }
-        out
     }
 }
 
@@ -186,93 +167,45 @@ fn payload_bytes(entry: &Entry) -> u32 {
     u32::try_from(entry.payload.len()).unwrap_or(u32::MAX)
 }
 
-/// Lays small payloads into one buffer and large bodies beside it.
+/// Lays a frame into one buffer that starts at a block boundary of memory, as writes past the page
+/// cache want it.
 struct Assembler {
-    /// Byte of the file where the next payload starts.
-    next: u64,
     buffer: Vec<u8>,
-    pieces: Vec<Piece>,
-}
-
-enum Piece {
-    Copied { position: u64, range: Range<usize> },
-    Large(Chunk),
+    /// Bytes before the frame.
+    skipped: usize,
+    /// Byte of the file where the frame starts.
+    position: u64,
 }
 
 impl Assembler {
-    fn new(position: u64, header: Vec<u8>, frame_bytes: u64, entries: &[Entry]) -> Self {
-        let large: usize = entries
-            .iter()
-            .map(|e| {
-                if is_large(e) {
-                    e.payload.body().len()
-                } else {
-                    0
-                }
-            })
-            .sum();
-        let copied = usize::try_from(frame_bytes)
-            .unwrap_or(usize::MAX)
-            .saturating_sub(large);
-        let mut buffer = Vec::with_capacity(copied);
-        buffer.extend_from_slice(&header);
-        let next = position + header.len() as u64;
-        let pieces = vec![Piece::Copied {
-            position,
-            range: 0..header.len(),
-        }];
+    fn new(position: u64, frame_bytes: u64) -> Self {
+        let frame_bytes = usize::try_from(frame_bytes).unwrap_or(usize::MAX);
+        let mut buffer: Vec<u8> = Vec::with_capacity(frame_bytes.saturating_add(ZEROS.len()));
+        let skipped = buffer.as_ptr().align_offset(ZEROS.len()).min(ZEROS.len());
+        buffer.resize(skipped, 0);
         Self {
-            next,
             buffer,
-            pieces,
+            skipped,
+            position,
         }
+    }
+
+    /// Byte of the file where the next bytes go.
+    fn next(&self) -> u64 {
+        self.position + (self.buffer.len() - self.skipped) as u64
     }
 
     fn add(&mut self, entry: &Entry) {
-        self.copy(entry.payload.head());
-        let body = entry.payload.body();
-        if is_large(entry) {
-            self.pieces.push(Piece::Large(Chunk {
-                position: self.next,
-                bytes: body.clone(),
-            }));
-            self.next += body.len() as u64;
-        } else {
-            self.copy(body);
-        }
+        self.buffer.extend_from_slice(entry.payload.head());
+        self.buffer.extend_from_slice(entry.payload.body());
     }
 
-    fn copy(&mut self, bytes: &[u8]) {
-        let from = self.buffer.len();
-        self.buffer.extend_from_slice(bytes);
-        let to = self.buffer.len();
-        match self.pieces.last_mut() {
-            Some(Piece::Copied { range, .. }) => range.end = to,
-            _ => self.pieces.push(Piece::Copied {
-                position: self.next,
-                range: from..to,
-            }),
-        }
-        self.next += bytes.len() as u64;
+    fn finish(mut self, end: u64) -> Bytes {
+        let padding = usize::try_from(end - self.next()).unwrap_or(usize::MAX);
+        self.buffer
+            .extend_from_slice(ZEROS.get(..padding).unwrap_or(&ZEROS));
+        Bytes::from(self.buffer).slice(self.skipped..)
     }
-
-    fn finish(mut self, end: u64) -> Vec<Chunk> {
-        let padding = usize::try_from(end - self.next).unwrap_or(usize::MAX);
-        self.copy(ZEROS.get(..padding).unwrap_or(&ZEROS));
-        let buffer = Bytes::from(self.buffer);
-        let chunk = |piece| match piece {
-            Piece::Copied { position, range } => Chunk {
-                position,
-                bytes: buffer.slice(range),
-            },
-            Piece::Large(chunk) => chunk,
-        };
-        self.pieces.into_iter().map(chunk).collect()
-    }
-}
-
-fn is_large(entry: &Entry) -> bool {
-    entry.payload.body().len() >= COPIED_RECORDS_BYTES_MAX
 }
 
 #[cfg(test)]

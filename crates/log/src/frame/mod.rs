@@ -4,6 +4,6 @@ mod build;
 mod format;
 mod header;
 
-pub use build::{Chunk, Frame, FrameBuilder, PlacedEntry};
+pub use build::{Frame, FrameBuilder, PlacedEntry};
 pub use format::{DESCRIPTOR_BYTES, EPOCH_AT, FIXED_BYTES, MAGIC, VERSION};
 pub use header::{FrameFault, FrameHeader, PlacedHeader};

@@ -216,8 +216,8 @@ impl Reader {
     /// Adds the bytes of a range to `into`; false when they are not in memory and may not be
     /// waited for.
     fn fetch(&self, range: &Range<'_>, mode: Mode, into: &mut Batches) -> Result<bool, Error> {
-        if let Some(pieces) = self.tail.get(range.sequence, range.position, range.bytes) {
-            pieces.into_iter().for_each(|piece| into.push(piece));
+        if let Some(bytes) = self.tail.get(range.sequence, range.position, range.bytes) {
+            into.push(bytes);
             return Ok(true);
         }
         let len = usize::try_from(range.bytes).unwrap_or(usize::MAX);

@@ -112,7 +112,7 @@ fn copy_frames(old: &LogFile, survey: &Survey, new: &LogFile) -> Result<u64, Err
         };
         let mut builder = load(old, &frame)?;
         let copy = builder.build(new.sequence, new.epoch, to, frame.number, survey.proven);
-        new.file.write_at(&copy.slices(), to)?;
+        new.file.write_direct_at(&copy.bytes, to)?;
         to += copy.frame_bytes;
         from = frame.end();
     }

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use disk::File;
 use smallvec::SmallVec;
 use types::FileEpoch;
-use types::limits::{BLOCK_BYTES, JOB_STEP_BYTES, SEGMENT_CRC_BLOCK_BYTES};
+use types::limits::{BLOCK_BYTES, JOB_STEP_BYTES};
 
+use super::block_crcs::BlockCrcs;
 use crate::error::{Corruption, Error};
 use crate::file::HEADER_BYTES;
 use crate::frame::{FIXED_BYTES, FrameFault, FrameHeader, PlacedHeader};
@@ -97,7 +98,7 @@ pub(super) struct FrameScan {
     /// The next byte to look at.
     position: u64,
     state: State,
-    block_crc: u32,
+    blocks: BlockCrcs,
 }
 
 impl FrameScan {
@@ -110,7 +111,7 @@ impl FrameScan {
             end,
             position: HEADER_BYTES,
             state: State::header(HEADER_BYTES),
-            block_crc: 0,
+            blocks: BlockCrcs::new(HEADER_BYTES),
         }
     }
 
@@ -156,24 +157,19 @@ impl FrameScan {
         }
     }
 
-    /// Counts the bytes that start at the present position into the CRCs of their blocks.
+    /// Counts the next bytes into the CRCs of their blocks; the last block ends with the frames.
     fn blocks(&mut self, bytes: &[u8], visitor: &mut dyn Visitor) -> Result<(), Error> {
-        let mut position = self.position;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let boundary = (position + 1)
-                .next_multiple_of(SEGMENT_CRC_BLOCK_BYTES)
-                .min(self.end);
-            let room = usize::try_from(boundary - position).unwrap_or(usize::MAX);
-            let (now, later) = rest.split_at(room.min(rest.len()));
-            self.block_crc = record::crc32c_append(self.block_crc, now);
-            position += now.len() as u64;
-            if position == boundary {
-                visitor.block(std::mem::take(&mut self.block_crc))?;
+        let mut told = Ok(());
+        self.blocks.add(bytes, |crc| {
+            if told.is_ok() {
+                told = visitor.block(crc);
             }
-            rest = later;
+        });
+        told?;
+        match self.blocks.rest() {
+            Some(crc) if self.position + bytes.len() as u64 == self.end => visitor.block(crc),
+            _ => Ok(()),
         }
-        Ok(())
     }
 
     /// Takes bytes of the file from the present position; gives how many.

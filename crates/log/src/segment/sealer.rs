@@ -8,6 +8,7 @@ use types::SegmentId;
 use types::limits::SEGMENT_NAME_BYTES_MAX;
 
 use super::collect::{Collector, IsDead};
+use super::footer_draft::FooterDraft;
 use super::footer_header::FooterHeader;
 use super::footer_writer::FooterWriter;
 use super::info::{Class, DataFile, SegmentInfo};
@@ -95,6 +96,13 @@ impl Sealer {
             header,
             phase,
         })
+    }
+
+    /// Takes what was gathered while the file was written: the file is not read then.
+    #[must_use]
+    pub fn with_draft(mut self, draft: FooterDraft) -> Self {
+        self.phase = Phase::Write(Box::new(self.writer(draft.finish())));
+        self
     }
 
     /// Payloads that `is_dead` calls dead are not checked, and their extents are marked dead.

@@ -79,7 +79,7 @@ impl Layout {
         let position = u64::from(self.block) * 4_096;
         let number = FrameNumber(self.next_frame);
         let frame = builder.build(sequence, epoch, position, number, FrameNumber(synced));
-        let bytes: Vec<u8> = frame.chunks.iter().flat_map(|c| c.bytes.to_vec()).collect();
+        let bytes = &frame.bytes;
         let used = bytes.iter().rposition(|byte| *byte != 0).unwrap() + 1;
         self.piece(self.block, &bytes[..used]);
         self.next_frame += 1;

@@ -69,11 +69,7 @@ fn frame(entries: &Entries, position: u64, number: u64) -> Vec<u8> {
     }
     let (number, synced) = (FrameNumber(number), FrameNumber(number - 1));
     let frame = builder.build(FileSequence(7), EPOCH, position, number, synced);
-    frame
-        .chunks
-        .iter()
-        .flat_map(|chunk| chunk.bytes.to_vec())
-        .collect()
+    frame.bytes.to_vec()
 }
 
 /// Headers of frames of several sizes; the last one also with what follows its header.

@@ -34,11 +34,7 @@ fn build(entries: impl IntoIterator<Item = Entry>) -> (Frame, Vec<u8>) {
         FrameNumber(7),
         FrameNumber(5),
     );
-    let bytes: Vec<u8> = frame
-        .chunks
-        .iter()
-        .flat_map(|chunk| chunk.bytes.to_vec())
-        .collect();
+    let bytes = frame.bytes.to_vec();
     (frame, bytes)
 }
 
@@ -49,7 +45,7 @@ fn at<'a>(bytes: &'a [u8], entry: &PlacedEntry) -> &'a [u8] {
 
 #[test]
 fn what_is_built_is_read_back_in_the_order_of_decision() {
-    let large = Bytes::from(vec![9; COPIED_RECORDS_BYTES_MAX]);
+    let large = Bytes::from(vec![9; 100_000]);
     let small = Bytes::from_static(b"small");
     let (frame, bytes) = build([
         entry(2, 1, small.clone()),
@@ -101,18 +97,12 @@ fn payloads_of_one_partition_stand_together() {
 }
 
 #[test]
-fn large_bodies_are_referenced_and_small_ones_copied() {
-    let large = Bytes::from(vec![1; COPIED_RECORDS_BYTES_MAX]);
-    let small = Bytes::from(vec![2; COPIED_RECORDS_BYTES_MAX - 1]);
-    let (frame, _) = build([entry(1, 1, large.clone()), entry(1, 2, small.clone())]);
-    let is = |body: &Bytes| {
-        frame
-            .chunks
-            .iter()
-            .any(|chunk| chunk.bytes.as_ptr() == body.as_ptr())
-    };
-    assert!(is(&large));
-    assert!(!is(&small));
+fn a_frame_starts_at_a_block_boundary_of_memory() {
+    for len in [1, 5_000, 300_000] {
+        let (frame, _) = build([entry(1, 1, Bytes::from(vec![1; len]))]);
+        assert_eq!(frame.bytes.as_ptr().addr() as u64 % BLOCK_BYTES, 0);
+        assert_eq!(frame.bytes.len() as u64, frame.frame_bytes);
+    }
 }
 
 #[test]

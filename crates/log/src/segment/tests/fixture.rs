@@ -88,7 +88,10 @@ impl Fixture {
             frame.position + frame.frame_bytes <= self.file.file_bytes,
             "the file is too small"
         );
-        self.file.file.write_at(&frame.slices(), self.end).unwrap();
+        self.file
+            .file
+            .write_direct_at(&frame.bytes, self.end)
+            .unwrap();
         self.file.file.sync_data().unwrap();
         self.end += frame.frame_bytes;
         self.next_frame = self.next_frame.next();
