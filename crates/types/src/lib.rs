@@ -1,5 +1,5 @@
-//! Words that every other crate shares: ids, offsets, epochs, limits, kinds of error, and the
-//! traits through which time and chance come in.
+//! Words that every other crate shares: ids, offsets, epochs, limits, kinds of error, a pool of
+//! buffers, and the traits through which time and chance come in.
 //!
 //! This crate knows nothing of disks, protocols or tasks, and stands on `std` alone.
 //!
@@ -8,12 +8,14 @@
 //! - **I2** every bound of the product is named in [`limits`].
 #![deny(missing_docs)]
 
+mod buffer_pool;
 mod clock;
 mod error_kind;
 mod ids;
 pub mod limits;
 mod random;
 
+pub use buffer_pool::{BufferPool, PooledBuffer};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error_kind::ErrorKind;
 pub use ids::{

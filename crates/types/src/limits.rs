@@ -4,6 +4,17 @@
 pub const BLOCK_BYTES: u64 = 4096;
 /// A frame holds this much at most, unless one entry alone is larger.
 pub const FRAME_BYTES_MAX: u64 = 8 << 20;
+/// The writer fills a frame up to this size: what is copied into it is still in the processor's
+/// cache when it is checksummed and written, and with its alignment it fits a pooled buffer.
+pub const FRAME_BYTES_USUAL: u64 = (1 << 20) - 2 * BLOCK_BYTES;
+/// Memory of written frames that is kept for the next ones.
+pub const FRAME_POOL_BYTES: usize = 4 << 20;
+/// Memory of requests that is kept for the next ones.
+pub const KAFKA_REQUEST_POOL_BYTES: usize = 4 << 20;
+/// Buffers from this size on are kept for others; sizes are multiples of it.
+pub const POOLED_BUFFER_BYTES_MIN: usize = 64 << 10;
+/// Buffers up to this size are kept for others.
+pub const POOLED_BUFFER_BYTES_MAX: usize = 2 << 20;
 /// Entries in one frame.
 pub const FRAME_ENTRIES_MAX: usize = 65_536;
 /// The batches of one request take at most the log space of so many largest entries: what the spare

@@ -9,7 +9,10 @@ use broker::Broker;
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
-use types::limits::{KAFKA_FETCH_MEMORY_BYTES, KAFKA_LARGE_REQUESTS_BYTES};
+use types::BufferPool;
+use types::limits::{
+    KAFKA_FETCH_MEMORY_BYTES, KAFKA_LARGE_REQUESTS_BYTES, KAFKA_REQUEST_POOL_BYTES,
+};
 
 use crate::KafkaConfig;
 
@@ -23,6 +26,8 @@ pub(crate) struct Node {
     pub(crate) config: KafkaConfig,
     fetch_memory: Arc<Semaphore>,
     large_requests: Arc<Semaphore>,
+    /// Memory of requests that goes round.
+    pub(crate) request_buffers: Arc<BufferPool>,
     is_closing: AtomicBool,
     closing: CancellationToken,
 }
@@ -34,6 +39,7 @@ impl Node {
             config,
             fetch_memory: Arc::new(Semaphore::new(KAFKA_FETCH_MEMORY_BYTES / UNIT_BYTES)),
             large_requests: Arc::new(Semaphore::new(KAFKA_LARGE_REQUESTS_BYTES / UNIT_BYTES)),
+            request_buffers: BufferPool::new(KAFKA_REQUEST_POOL_BYTES),
             is_closing: AtomicBool::new(false),
             closing: CancellationToken::new(),
         }

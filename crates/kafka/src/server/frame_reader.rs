@@ -5,9 +5,10 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, BufMut, Bytes, BytesMut};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
+use types::PooledBuffer;
 use types::limits::{KAFKA_TRUSTED_FRAME_BYTES_MAX, READ_BUFFER_BYTES, READ_GROWTH_FACTOR};
 
 use crate::handlers::Session;
@@ -22,12 +23,22 @@ const USEFUL_ROOM_BYTES: usize = 1024;
 /// for its share of the memory that all large ones have.
 pub(super) struct FrameReader {
     session: Session,
+    /// What has arrived, unless it is the beginning of a large frame.
     buffer: BytesMut,
+    large: Option<Large>,
     /// Size of the last frame, up to a bound: the next one is believed to be as large.
     trusted_bytes: usize,
     /// Memory for the large frame that is arriving.
     reserved: Option<OwnedSemaphorePermit>,
     reserving: Option<Reserving>,
+}
+
+/// A frame larger than the read buffer: it has a buffer of its own and no byte behind it is read,
+/// so that its batches are slices of one allocation.
+struct Large {
+    buffer: PooledBuffer,
+    /// Bytes that it may hold for now.
+    room: usize,
 }
 
 type Reserving = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
@@ -43,7 +54,7 @@ pub(super) struct Frame {
 impl fmt::Debug for FrameReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FrameReader")
-            .field("buffered", &self.buffer.len())
+            .field("buffered", &self.arrived().len())
             .field("reserved", &self.reserved.is_some())
             .finish_non_exhaustive()
     }
@@ -73,6 +84,7 @@ impl FrameReader {
         Self {
             session,
             buffer: BytesMut::new(),
+            large: None,
             trusted_bytes: 0,
             reserved: None,
             reserving: None,
@@ -84,11 +96,16 @@ impl FrameReader {
         let Some(frame_bytes) = self.claimed()? else {
             return Ok(None);
         };
-        if self.buffer.len() - PREFIX_BYTES < frame_bytes {
+        if self.arrived().len() - PREFIX_BYTES < frame_bytes {
             return Ok(None);
         }
-        self.buffer.advance(PREFIX_BYTES);
-        let bytes = self.buffer.split_to(frame_bytes).freeze();
+        let bytes = match self.large.take() {
+            Some(large) => Bytes::from_owner(large.buffer).slice(PREFIX_BYTES..),
+            None => {
+                self.buffer.advance(PREFIX_BYTES);
+                self.buffer.split_to(frame_bytes).freeze()
+            }
+        };
         self.trusted_bytes = frame_bytes.min(KAFKA_TRUSTED_FRAME_BYTES_MAX);
         if self.buffer.is_empty() {
             self.buffer = BytesMut::new();
@@ -97,9 +114,16 @@ impl FrameReader {
         Ok(Some(Frame { bytes, reserved }))
     }
 
+    fn arrived(&self) -> &[u8] {
+        match &self.large {
+            Some(large) => &large.buffer,
+            None => &self.buffer,
+        }
+    }
+
     /// The length of the frame that the buffer begins with, if that much has arrived.
     fn claimed(&self) -> Result<Option<usize>, BadLength> {
-        let Some(prefix) = self.buffer.first_chunk::<PREFIX_BYTES>() else {
+        let Some(prefix) = self.arrived().first_chunk::<PREFIX_BYTES>() else {
             return Ok(None);
         };
         let claimed = i32::from_be_bytes(*prefix);
@@ -121,7 +145,14 @@ impl FrameReader {
             ready!(stream.poll_read_ready(cx))?;
             ready!(self.poll_reserve(cx));
             self.make_room();
-            match stream.try_read_buf(&mut self.buffer) {
+            let read = match &mut self.large {
+                Some(Large { buffer, room }) => {
+                    let left = room.saturating_sub(buffer.len());
+                    stream.try_read_buf(&mut (&mut **buffer).limit(left))
+                }
+                None => stream.try_read_buf(&mut self.buffer),
+            };
+            match read {
                 Ok(0) => return Poll::Ready(Ok(Filled::End)),
                 Ok(_) => return Poll::Ready(Ok(Filled::Some)),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -152,27 +183,34 @@ impl FrameReader {
         Poll::Ready(())
     }
 
-    /// Room for the next read. A frame larger than the read buffer gets a buffer of its own and
-    /// no byte behind it is read, so that its batches are slices of one allocation.
+    /// Room for the next read.
     fn make_room(&mut self) {
-        let (arrived, capacity) = (self.buffer.len(), self.buffer.capacity());
         let claimed = self.claimed().ok().flatten();
         let whole = claimed.map_or(0, |bytes| bytes.saturating_add(PREFIX_BYTES));
-        let whole = whole.max(USEFUL_ROOM_BYTES);
-        let has_own_buffer = capacity > READ_BUFFER_BYTES;
-        if capacity > arrived && (capacity >= whole || has_own_buffer) {
+        if whole > READ_BUFFER_BYTES {
+            return self.make_large_room(whole);
+        }
+        let (arrived, capacity) = (self.buffer.len(), self.buffer.capacity());
+        if capacity > arrived && capacity >= whole.max(USEFUL_ROOM_BYTES) {
             return;
         }
-        let room = if whole <= READ_BUFFER_BYTES {
-            READ_BUFFER_BYTES
-        } else {
-            let grown = arrived.saturating_mul(READ_GROWTH_FACTOR);
-            let trusted = self.trusted_bytes.saturating_add(PREFIX_BYTES);
-            whole.min(grown.max(trusted).max(2 * READ_BUFFER_BYTES))
-        };
         // `reserve` would round up to twice the old size.
-        let mut buffer = BytesMut::with_capacity(room);
+        let mut buffer = BytesMut::with_capacity(READ_BUFFER_BYTES);
         buffer.extend_from_slice(&self.buffer);
         self.buffer = buffer;
+    }
+
+    fn make_large_room(&mut self, whole: usize) {
+        let arrived = self.arrived();
+        if self.large.as_ref().is_some_and(|l| l.room > arrived.len()) {
+            return;
+        }
+        let grown = arrived.len().saturating_mul(READ_GROWTH_FACTOR);
+        let trusted = self.trusted_bytes.saturating_add(PREFIX_BYTES);
+        let room = whole.min(grown.max(trusted).max(2 * READ_BUFFER_BYTES));
+        let mut buffer = self.session.node().request_buffers.take(room);
+        buffer.extend_from_slice(arrived);
+        self.buffer = BytesMut::new();
+        self.large = Some(Large { buffer, room });
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use types::limits::BLOCK_BYTES;
-use types::{FileEpoch, FileSequence, FrameNumber, Random};
+use types::limits::{BLOCK_BYTES, FRAME_POOL_BYTES};
+use types::{BufferPool, FileEpoch, FileSequence, FrameNumber, Random};
 
 use super::header::{FileHeader, FileState, HEADER_BYTES, Predecessor};
 use super::log_file::LogFile;
@@ -63,7 +63,7 @@ impl Writer {
             file,
             position: HEADER_BYTES,
             next_frame,
-            builder: FrameBuilder::default(),
+            builder: builder(),
             closed: false,
         })
     }
@@ -77,14 +77,13 @@ impl Writer {
         position: u64,
         next_frame: FrameNumber,
     ) -> Self {
-        let builder = FrameBuilder::default();
         Self {
             provisioner,
             random,
             file,
             position,
             next_frame,
-            builder,
+            builder: builder(),
             closed: false,
         }
     }
@@ -149,7 +148,7 @@ impl Writer {
             }
             return Err(error.into());
         }
-        self.builder = FrameBuilder::default();
+        self.builder.clear();
         self.position += frame.frame_bytes;
         self.next_frame = self.next_frame.next();
         Ok(WriterStep::Written(frame))
@@ -179,6 +178,10 @@ impl Writer {
         self.closed = false;
         Ok((ended, end))
     }
+}
+
+fn builder() -> FrameBuilder {
+    FrameBuilder::new(BufferPool::new(FRAME_POOL_BYTES))
 }
 
 /// Turns a spare into a live file: header written and synced.

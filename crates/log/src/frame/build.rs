@@ -1,8 +1,10 @@
 //! Building a frame out of entries.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
-use types::limits::{BLOCK_BYTES, FRAME_BYTES_MAX, FRAME_ENTRIES_MAX};
-use types::{FileEpoch, FileSequence, FrameNumber};
+use types::limits::{BLOCK_BYTES, FRAME_BYTES_USUAL, FRAME_ENTRIES_MAX};
+use types::{BufferPool, FileEpoch, FileSequence, FrameNumber, PooledBuffer};
 
 use super::format::{CRC_FROM, FIXED_BYTES, MAGIC, VERSION};
 use super::header::{header_bytes, padded, write_descriptor};
@@ -48,14 +50,32 @@ pub struct Frame {
 pub struct FrameBuilder {
     entries: Vec<Entry>,
     payload_bytes: u64,
+    buffers: Arc<BufferPool>,
 }
 
 impl FrameBuilder {
+    /// A builder whose frames take their memory from a pool.
+    #[must_use]
+    pub const fn new(buffers: Arc<BufferPool>) -> Self {
+        Self {
+            entries: Vec::new(),
+            payload_bytes: 0,
+            buffers,
+        }
+    }
+
+    /// Lets the entries go.
+    pub fn clear(&mut self) {
+        // Not their room, which a burst of small entries makes large.
+        self.entries = Vec::new();
+        self.payload_bytes = 0;
+    }
+
     /// Whether `entry` may go into this frame: the frame stays within `room` and the usual size,
     /// or the entry is the only one.
     #[must_use]
     pub fn takes(&self, entry: &Entry, room: u64) -> bool {
-        let most = room.min(FRAME_BYTES_MAX);
+        let most = room.min(FRAME_BYTES_USUAL);
         self.entries.is_empty()
             || (self.entries.len() < FRAME_ENTRIES_MAX
                 && self.frame_bytes_with(1, entry.payload.len() as u64) <= most)
@@ -99,7 +119,7 @@ impl FrameBuilder {
         // Stable: entries of one partition keep the order of their decision.
         self.entries
             .sort_by_key(|e| (e.header.shard, e.header.partition));
-        let mut assembler = Assembler::new(position, frame_bytes);
+        let mut assembler = Assembler::new(position, frame_bytes, &self.buffers);
         self.header(&mut assembler.buffer, epoch, position, number, synced);
         let mut placed = Vec::with_capacity(self.entries.len());
         for entry in &self.entries {
@@ -170,7 +190,7 @@ fn payload_bytes(entry: &Entry) -> u32 {
 /// Lays a frame into one buffer that starts at a block boundary of memory, as writes past the page
 /// cache want it.
 struct Assembler {
-    buffer: Vec<u8>,
+    buffer: PooledBuffer,
     /// Bytes before the frame.
     skipped: usize,
     /// Byte of the file where the frame starts.
@@ -178,9 +198,9 @@ struct Assembler {
 }
 
 impl Assembler {
-    fn new(position: u64, frame_bytes: u64) -> Self {
+    fn new(position: u64, frame_bytes: u64, buffers: &Arc<BufferPool>) -> Self {
         let frame_bytes = usize::try_from(frame_bytes).unwrap_or(usize::MAX);
-        let mut buffer: Vec<u8> = Vec::with_capacity(frame_bytes.saturating_add(ZEROS.len()));
+        let mut buffer = buffers.take(frame_bytes.saturating_add(ZEROS.len()));
         let skipped = buffer.as_ptr().align_offset(ZEROS.len()).min(ZEROS.len());
         buffer.resize(skipped, 0);
         Self {
@@ -204,7 +224,7 @@ impl Assembler {
         let padding = usize::try_from(end - self.next()).unwrap_or(usize::MAX);
         self.buffer
             .extend_from_slice(ZEROS.get(..padding).unwrap_or(&ZEROS));
-        Bytes::from(self.buffer).slice(self.skipped..)
+        Bytes::from_owner(self.buffer).slice(self.skipped..)
     }
 }
 
