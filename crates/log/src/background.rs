@@ -15,6 +15,7 @@ use crate::checkpoint::{CheckpointHeader, CheckpointWriter, Row};
 use crate::commit_log::{CommitLog, Progress, error_chain};
 use crate::error::Error;
 use crate::file::{LogFile, Provisioner};
+use crate::fill::Filler;
 use crate::mutant::{self, Mutant};
 use crate::segment::{self, FooterDraft, SealStep, Sealer, Segment, SegmentInfo, dead_ranges};
 
@@ -132,6 +133,7 @@ pub struct Background {
     retry_held: Duration,
     /// A spare was given up for the next checkpoint: until that is written no other is made.
     making_room: bool,
+    filler: Filler,
     done: Vec<Done>,
 }
 
@@ -162,6 +164,7 @@ impl Background {
             retry_spare: Duration::ZERO,
             retry_held: Duration::ZERO,
             making_room: false,
+            filler: Filler::default(),
             done: Vec::new(),
         }
     }
@@ -192,6 +195,7 @@ impl Background {
             Some(Job::Recycle(_)) => "recycle",
             Some(Job::Punch { .. }) => "punch",
             Some(_) => "checkpoint",
+            None if self.filler.has_spare() => "fill",
             None => "idle",
         }
     }
@@ -229,12 +233,28 @@ impl Background {
                 self.begin(job, now);
                 Progress::Worked
             }
-            None => Progress::Idle(Some(now + RETRY)),
+            None => self.fill_spare(now),
         }
     }
 
+    /// What is done when nothing else is to do.
+    fn fill_spare(&mut self, now: Duration) -> Progress {
+        if self.log.poisoned().is_some() || !self.filler.is_due(&self.log, now) {
+            return Progress::Idle(Some(now + RETRY));
+        }
+        if let Err((error, spare)) = self.filler.step(&self.log) {
+            let error = error_chain(&error);
+            tracing::warn!(error, "a spare log file cannot be written and is given up");
+            if let Err(error) = self.provisioner.remove(&spare.path) {
+                let error = error_chain(&error);
+                tracing::warn!(error, "a spare log file stays on the disk");
+            }
+        }
+        Progress::Worked
+    }
+
     fn wants_spare(&self, now: Duration) -> bool {
-        self.log.spare_count() < SPARES_WANTED
+        self.log.spare_count() + usize::from(self.filler.has_spare()) < SPARES_WANTED
             && now >= self.retry_spare
             && !self.making_room
             && self.log.poisoned().is_none()

@@ -79,6 +79,8 @@ struct State {
     room: u64,
     spares: VecDeque<Spare>,
     written: FrameNumber,
+    /// Bytes of frames written in this life.
+    written_bytes: u64,
     synced: FrameNumber,
     /// When each written frame must be synced.
     dues: VecDeque<(FrameNumber, Duration)>,
@@ -128,6 +130,7 @@ impl CommitLog {
             room: writer.room(),
             spares: VecDeque::new(),
             written: last,
+            written_bytes: 0,
             synced: last,
             dues: VecDeque::new(),
             needs_proof,
@@ -217,10 +220,14 @@ impl CommitLog {
         self.state.lock().spares.len()
     }
 
-    /// Adds a spare.
+    /// Adds a spare; a filled one is taken before others.
     pub fn add_spare(&self, spare: Spare) {
         let mut state = self.state.lock();
-        state.spares.push_back(spare);
+        if spare.filled {
+            state.spares.push_front(spare);
+        } else {
+            state.spares.push_back(spare);
+        }
         state.full = false;
         drop(state);
         self.writer_work.notify_one();
@@ -253,6 +260,23 @@ impl CommitLog {
         (state.written, state.synced)
     }
 
+    /// Bytes of frames written in this life.
+    #[must_use]
+    pub fn written_bytes(&self) -> u64 {
+        self.state.lock().written_bytes
+    }
+
+    pub(crate) fn has_unfilled_spare(&self) -> bool {
+        self.state.lock().spares.iter().any(|spare| !spare.filled)
+    }
+
+    /// Takes the newest spare that is not filled.
+    pub(crate) fn take_unfilled_spare(&self) -> Option<Spare> {
+        let mut state = self.state.lock();
+        let at = state.spares.iter().rposition(|spare| !spare.filled)?;
+        state.spares.remove(at)
+    }
+
     /// Waits until the writer may have work. For the thread that drives it.
     pub fn wait_for_writer_work(&self) {
         let now = self.clock.monotonic();
@@ -282,7 +306,7 @@ impl CommitLog {
     pub fn hand_over_sync(&self) -> HandOver {
         let now = self.clock.monotonic();
         let state = self.state.lock();
-        let is_alone = state.small && !state.syncing && state.queue.is_empty();
+        let is_alone = state.small && !state.syncing;
         if is_alone && state.sync_due().is_some_and(|due| due <= now) {
             return HandOver::Writer;
         }
@@ -451,6 +475,7 @@ impl WriterMachine {
             due = now;
         }
         state.written = frame.number;
+        state.written_bytes += frame.frame_bytes;
         state.room = self.writer.room();
         state.dues.push_back((frame.number, due));
         state.small = frame.frame_bytes <= WRITER_SYNC_BYTES_MAX;

@@ -25,6 +25,7 @@ mod decode;
 mod entry;
 mod error;
 pub mod file;
+mod fill;
 pub mod frame;
 pub mod index;
 pub mod mutant;

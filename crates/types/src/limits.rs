@@ -109,8 +109,8 @@ pub const STOP_ANSWERS_MS: u64 = 500;
 pub const OWNER_STEP_MAX: usize = 256;
 /// Steps of the owner that a thread does which only brings it something.
 pub const SEAT_STEPS_MAX: usize = 4;
-/// A frame up to this size that somebody waits for is synced by the writer itself while nothing
-/// else is queued: to write the next one meanwhile would gain less than a hand-over costs.
+/// A frame up to this size that somebody waits for is synced by the writer itself: to write the
+/// next one meanwhile would gain less than a hand-over costs.
 pub const WRITER_SYNC_BYTES_MAX: u64 = 128 << 10;
 /// After this much idleness an empty frame proves the last confirmed one.
 pub const IDLE_PROOF_MS: u64 = 50;
@@ -120,6 +120,13 @@ pub const UNSYNCED_MS_MAX: u64 = 50;
 pub const SPARES_RESERVED: usize = 3;
 /// Of these, the ones that no entry takes: a recovery on a full device needs one.
 pub const SPARES_FOR_RECOVERY: usize = 1;
+/// Zeros are written into spares in steps of so many bytes, so that the log's writes never queue
+/// behind them for long.
+pub const FILL_STEP_BYTES: u64 = 256 << 10;
+/// No spare is filled while the log grows faster.
+pub const FILL_PAUSE_BYTES_PER_S: u64 = 128 << 20;
+/// How often the growth of the log is judged for that.
+pub const FILL_SAMPLE_MS: u64 = 250;
 /// Spare log files kept ready.
 pub const SPARES_WANTED: usize = 5;
 

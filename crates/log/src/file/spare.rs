@@ -20,6 +20,8 @@ pub struct Spare {
     pub file: Arc<dyn File>,
     /// Size of the file.
     pub file_bytes: u64,
+    /// Its blocks were written before, so that a sync of them has no file metadata to write.
+    pub filled: bool,
 }
 
 /// What all files of one log directory have in common.
@@ -94,6 +96,7 @@ impl Provisioner {
             path,
             file,
             file_bytes,
+            filled: false,
         };
         let made = spare
             .file
@@ -121,6 +124,7 @@ impl Provisioner {
             path: file.path,
             file: file.file,
             file_bytes: file.file_bytes,
+            filled: true,
         };
         self.mark(&spare)?;
         Ok(spare)

@@ -66,6 +66,8 @@ impl FoundFiles {
                 path,
                 file,
                 file_bytes,
+                // Nobody noted it, and to fill one twice costs little.
+                filled: false,
             }),
             FileState::Live => {
                 let (sequence, epoch) = (header.sequence, header.epoch);

@@ -1,0 +1,124 @@
+//! Filling spares with zeros: a sync of blocks that were written before has no file metadata to
+//! write.
+
+use std::time::Duration;
+
+use types::limits::{
+    BLOCK_BYTES, FILL_PAUSE_BYTES_PER_S, FILL_SAMPLE_MS, FILL_STEP_BYTES, SPARES_WANTED,
+};
+
+use crate::commit_log::CommitLog;
+use crate::error::Error;
+use crate::file::{HEADER_BYTES, Spare};
+
+const SAMPLE: Duration = Duration::from_millis(FILL_SAMPLE_MS);
+
+/// Fills one spare at a time, in small steps, at most twice as fast as the log grows and not at all
+/// while it grows fast: the device is the log's first.
+#[derive(Debug, Default)]
+pub(crate) struct Filler {
+    filling: Option<Filling>,
+    /// Bytes that may be filled: twice the log that was written meanwhile.
+    budget_bytes: u64,
+    /// Bytes of the log that are counted in the budget.
+    counted_bytes: u64,
+    /// When the growth of the log was last judged, and where it was.
+    sampled: (Duration, u64),
+    is_fast: bool,
+}
+
+#[derive(Debug)]
+struct Filling {
+    spare: Spare,
+    next: u64,
+    zeros: Vec<u8>,
+}
+
+impl Filler {
+    /// Whether it holds a spare that the log does not count.
+    pub(crate) const fn has_spare(&self) -> bool {
+        self.filling.is_some()
+    }
+
+    /// Counts what the log wrote; true when a step may be done.
+    pub(crate) fn is_due(&mut self, log: &CommitLog, now: Duration) -> bool {
+        let written = log.written_bytes();
+        self.judge(written, now);
+        let grown = written.saturating_sub(self.counted_bytes);
+        self.counted_bytes = written;
+        if self.is_fast {
+            self.budget_bytes = 0;
+            return false;
+        }
+        self.budget_bytes = self.budget_bytes.saturating_add(2 * grown);
+        let has_target = self.has_spare() || log.spare_count() >= SPARES_WANTED;
+        let has_budget = self.budget_bytes >= FILL_STEP_BYTES || self.is_at_end();
+        has_target && has_budget && (self.has_spare() || log.has_unfilled_spare())
+    }
+
+    fn judge(&mut self, written: u64, now: Duration) {
+        let (at, before) = self.sampled;
+        let passed = now.saturating_sub(at);
+        if passed >= SAMPLE {
+            let passed_ms = u64::try_from(passed.as_millis()).unwrap_or(u64::MAX);
+            let per_s = written.saturating_sub(before).saturating_mul(1000) / passed_ms.max(1);
+            self.is_fast = per_s > FILL_PAUSE_BYTES_PER_S;
+            self.sampled = (now, written);
+        }
+    }
+
+    fn is_at_end(&self) -> bool {
+        let filling = self.filling.as_ref();
+        filling.is_some_and(|filling| filling.next >= filling.spare.file_bytes)
+    }
+
+    /// Takes a spare, writes zeros into it, or gives it back filled.
+    ///
+    /// # Errors
+    /// Those of the device; the spare is no spare any more then: it is given with the error.
+    pub(crate) fn step(&mut self, log: &CommitLog) -> Result<(), (Error, Spare)> {
+        let Some(mut filling) = self.filling.take().or_else(|| begin(log)) else {
+            return Ok(());
+        };
+        let left = filling.spare.file_bytes.saturating_sub(filling.next);
+        let len = left.min(FILL_STEP_BYTES);
+        let file = &filling.spare.file;
+        let done = if len == 0 {
+            file.sync_data()
+        } else {
+            let zeros = filling.zeros.get(filling.aligned(len)).unwrap_or_default();
+            file.write_direct_at(zeros, filling.next)
+        };
+        if let Err(error) = done {
+            return Err((error.into(), filling.spare));
+        }
+        filling.next += len;
+        self.budget_bytes = self.budget_bytes.saturating_sub(len);
+        if len == 0 {
+            filling.spare.filled = true;
+            log.add_spare(filling.spare);
+        } else {
+            self.filling = Some(filling);
+        }
+        Ok(())
+    }
+}
+
+fn begin(log: &CommitLog) -> Option<Filling> {
+    let spare = log.take_unfilled_spare()?;
+    let bytes = usize::try_from(FILL_STEP_BYTES + BLOCK_BYTES).unwrap_or(usize::MAX);
+    Some(Filling {
+        spare,
+        next: HEADER_BYTES,
+        zeros: vec![0; bytes],
+    })
+}
+
+impl Filling {
+    /// `len` zeros from a block boundary of memory on.
+    fn aligned(&self, len: u64) -> std::ops::Range<usize> {
+        let block = usize::try_from(BLOCK_BYTES).unwrap_or(1);
+        let from = self.zeros.as_ptr().align_offset(block).min(block);
+        from..from + usize::try_from(len).unwrap_or(usize::MAX)
+    }
+}
