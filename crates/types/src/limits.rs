@@ -9,6 +9,8 @@ pub const FRAME_BYTES_MAX: u64 = 8 << 20;
 pub const FRAME_BYTES_USUAL: u64 = (1 << 20) - 2 * BLOCK_BYTES;
 /// Memory of written frames that is kept for the next ones.
 pub const FRAME_POOL_BYTES: usize = 4 << 20;
+/// Memory of answers that were read from files that is kept for the next ones.
+pub const READ_POOL_BYTES: usize = 8 << 20;
 /// Memory of requests that is kept for the next ones.
 pub const KAFKA_REQUEST_POOL_BYTES: usize = 4 << 20;
 /// Buffers from this size on are kept for others; sizes are multiples of it.

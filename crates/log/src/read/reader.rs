@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use types::limits::READ_AHEAD_BYTES;
-use types::{FileSequence, Offset, PartitionId};
+use types::limits::{READ_AHEAD_BYTES, READ_POOL_BYTES};
+use types::{BufferPool, FileSequence, Offset, PartitionId, PooledBuffer};
 
 use super::batches::{Batches, cut};
 use crate::error::{Corruption, Error};
@@ -63,6 +63,7 @@ pub struct Want {
 pub struct Reader {
     tail: Arc<Tail>,
     extents: ExtentCache,
+    buffers: Arc<BufferPool>,
 }
 
 /// Where the bytes of a read are. It is made under the index's lock and holds what it names: no file
@@ -107,6 +108,7 @@ impl Reader {
         Self {
             tail,
             extents: ExtentCache::new(extents_bytes),
+            buffers: BufferPool::new(READ_POOL_BYTES),
         }
     }
 
@@ -136,47 +138,51 @@ impl Reader {
     }
 
     fn read_unsealed(&self, planned: &[Planned], mode: Mode) -> Result<Outcome, Error> {
-        let mut batches = Batches::default();
-        for planned in planned {
-            let range = Range {
-                file: planned.file.file.as_ref(),
-                sequence: planned.file.sequence,
-                position: planned.position,
-                bytes: planned.bytes,
-            };
-            if !self.fetch(&range, mode, &mut batches)? {
-                return Ok(short(batches));
-            }
-        }
-        Ok(Outcome::Batches(batches))
+        let ranges = planned.iter().map(|planned| Range {
+            file: planned.file.file.as_ref(),
+            sequence: planned.file.sequence,
+            position: planned.position,
+            bytes: planned.bytes,
+        });
+        let (batches, complete) = self.gather(&ranges.collect::<Vec<_>>(), mode)?;
+        Ok(if complete {
+            Outcome::Batches(batches)
+        } else {
+            short(batches)
+        })
     }
 
     fn read_sealed(&self, part: &SegmentPart, want: Want, mode: Mode) -> Result<Outcome, Error> {
         let Some(extents) = self.extents_of(part, want.partition, mode)? else {
             return Ok(Outcome::NotCached);
         };
-        let mut batches = Batches::default();
         let first = extents.partition_point(|extent| extent.end_offset <= want.from);
+        let mut ranges = Vec::new();
+        let mut bytes = 0;
         for extent in extents.iter().skip(first) {
-            let left = want.max_bytes.saturating_sub(batches.bytes);
-            let needed = want.at_least_one && batches.is_empty();
-            if (left == 0 && !needed) || extent.base_offset >= want.until {
+            let enough = bytes >= want.max_bytes as u64 && !(want.at_least_one && bytes == 0);
+            if enough || extent.base_offset >= want.until {
                 break;
+            }
+            if extent.damaged && ranges.is_empty() {
+                return Err(damaged_extent(part, extent));
             }
             if extent.damaged {
-                return damaged_extent(part, extent, batches);
-            }
-            let mut found = Batches::default();
-            if !self.fetch(&range_of(part, extent), mode, &mut found)? {
-                return Ok(short(batches));
-            }
-            let found = cut(&found.concat(), want.from..want.until, left, needed)?;
-            if !found.batches.is_empty() {
-                batches.push(found.batches);
-            }
-            if !found.to_the_end {
+                // What stands before damage is given; the damage itself is an error.
                 break;
             }
+            bytes += u64::from(extent.bytes);
+            ranges.push(range_of(part, extent));
+        }
+        let (found, _) = self.gather(&ranges, mode)?;
+        if found.is_empty() && !ranges.is_empty() {
+            return Ok(Outcome::NotCached);
+        }
+        let offsets = want.from..want.until;
+        let found = cut(&found.concat(), offsets, want.max_bytes, want.at_least_one)?;
+        let mut batches = Batches::default();
+        if !found.is_empty() {
+            batches.push(found);
         }
         Ok(Outcome::Batches(batches))
     }
@@ -208,34 +214,102 @@ impl Reader {
     /// # Errors
     /// Those of the device, and damage.
     pub fn read_extent(&self, part: &SegmentPart, extent: &Extent) -> Result<Bytes, Error> {
-        let mut batches = Batches::default();
-        self.fetch(&range_of(part, extent), Mode::Blocking, &mut batches)?;
+        let (batches, _) = self.gather(&[range_of(part, extent)], Mode::Blocking)?;
         Ok(batches.concat())
     }
 
-    /// Adds the bytes of a range to `into`; false when they are not in memory and may not be
-    /// waited for.
-    fn fetch(&self, range: &Range<'_>, mode: Mode, into: &mut Batches) -> Result<bool, Error> {
-        if let Some(bytes) = self.tail.get(range.sequence, range.position, range.bytes) {
-            into.push(bytes);
-            return Ok(true);
-        }
-        let len = usize::try_from(range.bytes).unwrap_or(usize::MAX);
-        let mut buffer = vec![0; len];
-        match mode {
-            Mode::Cached => match range.file.read_cached_at(&mut buffer, range.position)? {
-                Some(got) if got == len => {}
-                _ => return Ok(false),
-            },
-            Mode::Blocking => {
-                range
-                    .file
-                    .prefetch(range.position, range.bytes + READ_AHEAD_BYTES);
-                range.file.read_exact_at(&mut buffer, range.position)?;
+    /// The bytes of ranges, one after the other: what is not in the tail is read into one buffer.
+    /// False when it ends before a range that is not in memory and may not be waited for.
+    fn gather(&self, ranges: &[Range<'_>], mode: Mode) -> Result<(Batches, bool), Error> {
+        let mut gathered = Gathered::default();
+        for (at, range) in ranges.iter().enumerate() {
+            if let Some(bytes) = self.tail.get(range.sequence, range.position, range.bytes) {
+                gathered.pieces.push(Piece::Tail(bytes));
+                continue;
+            }
+            let room = || ranges.iter().skip(at).map(|range| range.bytes).sum();
+            let target = gathered.room_for(range, room, &self.buffers);
+            if !read(range, target, mode)? {
+                gathered.give_up(range.bytes);
+                return Ok((gathered.finish(), false));
             }
         }
-        into.push(Bytes::from(buffer));
-        Ok(true)
+        Ok((gathered.finish(), true))
+    }
+}
+
+/// Fills a buffer with a range; false when it is not in memory and may not be waited for.
+fn read(range: &Range<'_>, buffer: &mut [u8], mode: Mode) -> Result<bool, Error> {
+    let cached = range.file.read_cached_at(buffer, range.position)?;
+    if cached == Some(buffer.len()) {
+        return Ok(true);
+    }
+    if mode == Mode::Cached {
+        return Ok(false);
+    }
+    range
+        .file
+        .prefetch(range.position, range.bytes + READ_AHEAD_BYTES);
+    range.file.read_exact_at(buffer, range.position)?;
+    Ok(true)
+}
+
+/// Pieces of an answer while they are gathered.
+#[derive(Default)]
+struct Gathered {
+    pieces: Vec<Piece>,
+    buffer: Option<PooledBuffer>,
+    /// Bytes of the buffer that pieces take.
+    used: usize,
+}
+
+enum Piece {
+    Tail(Bytes),
+    /// A part of the buffer.
+    Read(std::ops::Range<usize>),
+}
+
+impl Gathered {
+    /// Where a range is read to. The buffer is made with the first one, for it and all after it.
+    fn room_for(
+        &mut self,
+        range: &Range<'_>,
+        all: impl FnOnce() -> u64,
+        buffers: &Arc<BufferPool>,
+    ) -> &mut [u8] {
+        let bytes = usize::try_from(range.bytes).unwrap_or(usize::MAX);
+        let buffer = self.buffer.get_or_insert_with(|| {
+            buffers.take_filled(usize::try_from(all()).unwrap_or(usize::MAX))
+        });
+        let from = self.used;
+        self.used += bytes;
+        match self.pieces.last_mut() {
+            Some(Piece::Read(last)) => last.end = self.used,
+            _ => self.pieces.push(Piece::Read(from..self.used)),
+        }
+        buffer.get_mut(from..self.used).unwrap_or_default()
+    }
+
+    /// The last range of `bytes` was not read.
+    fn give_up(&mut self, bytes: u64) {
+        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+        if let Some(Piece::Read(last)) = self.pieces.last_mut() {
+            last.end = last.end.saturating_sub(bytes);
+        }
+        self.pieces
+            .pop_if(|piece| matches!(piece, Piece::Read(range) if range.start == range.end));
+    }
+
+    fn finish(self) -> Batches {
+        let buffer = self.buffer.map(Bytes::from_owner).unwrap_or_default();
+        let mut batches = Batches::default();
+        for piece in self.pieces {
+            batches.push(match piece {
+                Piece::Tail(bytes) => bytes,
+                Piece::Read(range) => buffer.slice(range),
+            });
+        }
+        batches
     }
 }
 
@@ -248,18 +322,14 @@ fn short(batches: Batches) -> Outcome {
     }
 }
 
-/// What stands before damage is given; the damage itself is an error.
-fn damaged_extent(part: &SegmentPart, extent: &Extent, before: Batches) -> Result<Outcome, Error> {
-    if !before.is_empty() {
-        return Ok(Outcome::Batches(before));
-    }
-    Err(Error::Corrupt(Corruption {
+fn damaged_extent(part: &SegmentPart, extent: &Extent) -> Error {
+    Error::Corrupt(Corruption {
         path: part.segment.data_path(),
         position: extent.position,
         what: "records",
         expected: format!("bytes with CRC {:08x}", extent.crc),
         found: "other bytes, when the segment was sealed".to_owned(),
-    }))
+    })
 }
 
 fn range_of<'a>(part: &'a SegmentPart, extent: &Extent) -> Range<'a> {

@@ -12,7 +12,7 @@ use types::{
 
 use super::super::*;
 use crate::file::{HEADER_BYTES, LogFile};
-use crate::frame::FrameBuilder;
+use crate::frame::{Frame, FrameBuilder};
 use crate::{Entry, EntryHeader, Error, Kind, Origin, Payload};
 
 pub(super) const DIRECTORY: [u8; 16] = *b"0123456789abcdef";
@@ -37,6 +37,7 @@ pub(super) struct Fixture {
     pub(super) file: Arc<LogFile>,
     pub(super) end: u64,
     pub(super) batches: Vec<Written>,
+    pub(super) frames: Vec<Frame>,
     next_frame: FrameNumber,
     next_index: LogIndex,
 }
@@ -63,6 +64,7 @@ impl Fixture {
             }),
             end: HEADER_BYTES,
             batches: Vec::new(),
+            frames: Vec::new(),
             next_frame: FrameNumber(100),
             next_index: LogIndex(1),
         }
@@ -106,6 +108,15 @@ impl Fixture {
                 });
             }
         }
+        self.frames.push(frame);
+    }
+
+    /// What the writer of the file would have gathered.
+    pub(super) fn draft(&self) -> FooterDraft {
+        let mut draft = FooterDraft::new(&self.file.path);
+        let frames = self.frames.iter();
+        frames.for_each(|frame| draft.add(frame).unwrap());
+        draft
     }
 
     pub(super) fn disk(&self) -> Arc<dyn Disk> {

@@ -1,3 +1,4 @@
+use disk::Disk;
 use record::Codec;
 use types::{FrameNumber, Offset, PartitionId};
 
@@ -50,6 +51,47 @@ fn a_directory_row_tells_what_is_there_of_a_partition() {
     );
     assert_eq!(row.max_timestamp_ms, 7_000);
     assert_eq!(row.codecs, Some(Codecs::NONE));
+}
+
+#[test]
+fn a_draft_makes_the_footer_that_reading_makes() {
+    let mut long = Fixture::new(1, 4 << 20);
+    for offset in 0..40 {
+        long.frame(vec![
+            raw(5, offset, 1, 20_001),
+            metadata(),
+            records(1, offset, Codec::None, &[50]),
+        ]);
+    }
+    long.frame(vec![]);
+    for fixture in [small(), long] {
+        let footer = |fixture: &Fixture| {
+            let file = fixture.disk.open(&fixture.footer_path()).unwrap();
+            let mut bytes = vec![0; usize::try_from(file.len().unwrap()).unwrap()];
+            file.read_exact_at(&mut bytes, 0).unwrap();
+            bytes
+        };
+        let read = run(fixture.sealer()).unwrap();
+        let bytes = footer(&fixture);
+        fixture.disk.remove(&fixture.footer_path()).unwrap();
+        let drafted = run(fixture.sealer().with_draft(fixture.draft())).unwrap();
+        assert_eq!(drafted, read);
+        assert_eq!(footer(&fixture), bytes);
+    }
+}
+
+#[test]
+fn a_draft_takes_no_frame_out_of_order() {
+    let mut fixture = Fixture::new(1, 64 << 10);
+    for _ in 0..3 {
+        fixture.frame(vec![metadata()]);
+    }
+    let mut draft = FooterDraft::new(&fixture.file.path);
+    draft.add(&fixture.frames[0]).unwrap();
+    assert!(matches!(
+        draft.add(&fixture.frames[2]),
+        Err(Error::Corrupt(_))
+    ));
 }
 
 #[test]
