@@ -21,6 +21,7 @@ mod offset_fetch;
 mod offset_for_leader_epoch;
 mod operations;
 mod produce;
+mod produce_timer;
 mod resource;
 
 use bytes::Bytes;
@@ -34,6 +35,7 @@ use crate::wire::{
 pub(crate) use closed::Closed;
 pub(crate) use node::{Node, Session};
 pub(crate) use produce::{Appending, Started};
+pub(crate) use produce_timer::ProduceTimer;
 
 /// What becomes of a request: its answer, if it has one.
 pub(crate) type Outcome = Option<Answer>;

@@ -14,6 +14,7 @@ use types::limits::{
     KAFKA_FETCH_MEMORY_BYTES, KAFKA_LARGE_REQUESTS_BYTES, KAFKA_REQUEST_POOL_BYTES,
 };
 
+use super::ProduceTimer;
 use crate::KafkaConfig;
 
 /// Bytes that one permit of memory stands for.
@@ -102,6 +103,7 @@ pub(crate) struct Session {
     node: Arc<Node>,
     /// Where the client reached us.
     local: SocketAddr,
+    produce_timer: Arc<ProduceTimer>,
 }
 
 /// Where clients are told to connect.
@@ -117,7 +119,17 @@ impl Session {
     pub(crate) fn new(node: Arc<Node>, stream: &TcpStream) -> io::Result<Self> {
         stream.set_nodelay(true)?;
         let local = stream.local_addr()?;
-        Ok(Self { node, local })
+        let produce_timer = Arc::default();
+        Ok(Self {
+            node,
+            local,
+            produce_timer,
+        })
+    }
+
+    /// The timer of this connection's Produce requests.
+    pub(crate) fn produce_timer(&self) -> &ProduceTimer {
+        &self.produce_timer
     }
 
     pub(crate) fn node(&self) -> &Node {

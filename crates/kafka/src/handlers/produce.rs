@@ -1,7 +1,9 @@
 //! Produce: batches are checked here, on the connection's own task, and proposed to the owner.
 
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use broker::metadata::is_internal;
 use broker::owner::{AppendPart, AppendResults, Appended};
@@ -9,6 +11,7 @@ use broker::{AppendError, Partition, Stopped, Topic};
 use bytes::Bytes;
 use record::{BatchError, CheckedBatch, Rules};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::time::Instant;
 use types::PartitionId;
 use types::limits::{CHECK_STEP_BYTES, UNPACKED_BATCH_BYTES_MAX};
 
@@ -24,6 +27,8 @@ use crate::wire::{ApiKey, ErrorCode};
 const ZSTD_VERSION: i16 = 7;
 /// From this version on an answer tells which records were at fault.
 const RECORD_ERRORS_VERSION: i16 = 8;
+/// Acknowledged by all replicas.
+const ACKS_ALL: i16 = -1;
 /// The one client that may write to the broker's own topics.
 const ADMIN_CLIENT: &str = "__admin_client";
 
@@ -44,6 +49,8 @@ pub(crate) struct Appending {
     /// Where in the response the result of each batch goes: topic and partition.
     places: Vec<(usize, usize)>,
     results: oneshot::Receiver<AppendResults>,
+    /// When it is answered though its batches are not safe yet.
+    deadline: Option<Instant>,
 }
 
 /// Does all of a request that could not begin early.
@@ -54,7 +61,7 @@ pub(super) async fn run(
 ) -> Result<Outcome, Closed> {
     match start(call, request, bytes).await? {
         Started::Done(outcome) => Ok(outcome),
-        Started::Appending(mut appending) => std::future::poll_fn(|cx| appending.poll(cx)).await,
+        Started::Appending(mut appending) => poll_fn(|cx| appending.poll(cx)).await,
     }
 }
 
@@ -64,12 +71,16 @@ pub(super) async fn start(
     request: ProduceRequest,
     bytes: usize,
 ) -> Result<Started, Closed> {
-    // `None` when the node closes; then the owner says so.
-    let permit = call.session.broker().admit(bytes).await;
+    let deadline = deadline(&request);
+    let admitted = admit(&call, bytes, deadline).await;
     let acks = request.acks;
-    let checked = Checking::new(&call, &request)
-        .check(request.topic_data)
-        .await;
+    let mut checking = Checking::new(&call, &request);
+    if admitted.is_none() {
+        checking.refused = Some(TIMED_OUT);
+    }
+    let checked = checking.check(request.topic_data).await;
+    // Without a permit the node closes; then the owner says so.
+    let permit = admitted.flatten();
     let Checked {
         parts,
         places,
@@ -87,7 +98,33 @@ pub(super) async fn start(
         response,
         places,
         results,
+        deadline,
     }))
+}
+
+/// Until when a request waits. As in Apache Kafka, the client's time counts where it asks for all
+/// replicas; otherwise an answer says what became of the batches, whenever that is known.
+fn deadline(request: &ProduceRequest) -> Option<Instant> {
+    let wait = Duration::from_millis(request.timeout_ms.try_into().unwrap_or(0));
+    (request.acks == ACKS_ALL).then(|| Instant::now() + wait)
+}
+
+/// Waits for the memory of a request; `None` when its time is up before.
+async fn admit(
+    call: &Call,
+    bytes: usize,
+    deadline: Option<Instant>,
+) -> Option<Option<OwnedSemaphorePermit>> {
+    let mut admission = pin!(call.session.broker().admit(bytes));
+    poll_fn(|cx| match (admission.as_mut().poll(cx), deadline) {
+        (Poll::Ready(permit), _) => Poll::Ready(Some(permit)),
+        (Poll::Pending, Some(deadline)) => {
+            let timer = call.session.produce_timer();
+            timer.poll_until(deadline, cx).map(|()| None)
+        }
+        (Poll::Pending, None) => Poll::Pending,
+    })
+    .await
 }
 
 /// Without acknowledgement there is no answer; only a closed connection says that something was
@@ -115,24 +152,54 @@ fn leave_unanswered(
 }
 
 impl Appending {
-    /// The answer, once the owner has decided and the log is as safe as the topics want it.
+    /// The answer, once the owner has decided and the log is as safe as the topics want it, or the
+    /// client's time is up.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Outcome, Closed>> {
-        let Poll::Ready(results) = Pin::new(&mut self.results).poll(cx) else {
-            return Poll::Pending;
-        };
-        let stopped = || Err(AppendError::Stopped(Stopped));
-        let results = results.unwrap_or_default().into_iter().map(Some);
-        let results = results.chain(std::iter::repeat_with(|| None));
-        let version = self.call.version();
-        for ((topic, partition), result) in self.places.iter().zip(results) {
-            let topic = self.response.responses.get_mut(*topic);
-            let place = topic.and_then(|topic| topic.partition_responses.get_mut(*partition));
-            if let Some(place) = place {
-                fill(place, result.unwrap_or_else(stopped), version);
-            }
+        match Pin::new(&mut self.results).poll(cx) {
+            Poll::Ready(results) => self.fill(results.unwrap_or_default()),
+            Poll::Pending if self.is_late(cx) => self.fill_late(),
+            Poll::Pending => return Poll::Pending,
         }
         Poll::Ready(self.call.answer(&self.response))
     }
+
+    /// Whether the client's time is up; if not, the task is woken when it is.
+    fn is_late(&self, cx: &mut Context<'_>) -> bool {
+        let timer = self.call.session.produce_timer();
+        self.deadline
+            .is_some_and(|deadline| timer.poll_until(deadline, cx).is_ready())
+    }
+
+    fn fill(&mut self, results: AppendResults) {
+        let stopped = || Err(AppendError::Stopped(Stopped));
+        let results = results.into_iter().map(Some);
+        let results = results.chain(std::iter::repeat_with(|| None));
+        let version = self.call.version();
+        for ((topic, partition), result) in self.places.iter().zip(results) {
+            if let Some(place) = place(&mut self.response, *topic, *partition) {
+                fill(place, result.unwrap_or_else(stopped), version);
+            }
+        }
+    }
+
+    /// The batches may still be appended: the client only knows that it does not know.
+    fn fill_late(&mut self) {
+        let version = self.call.version();
+        for (topic, partition) in &self.places {
+            if let Some(place) = place(&mut self.response, *topic, *partition) {
+                refuse(place, &TIMED_OUT, version);
+            }
+        }
+    }
+}
+
+fn place(
+    response: &mut ProduceResponse,
+    topic: usize,
+    partition: usize,
+) -> Option<&mut PartitionProduceResponse> {
+    let topic = response.responses.get_mut(topic)?;
+    topic.partition_responses.get_mut(partition)
 }
 
 /// Puts a result into its place in the response.
@@ -190,6 +257,10 @@ const UNKNOWN: Refusal = Refusal::Code(
 const INTERNAL: Refusal = Refusal::Code(
     ErrorCode::INVALID_TOPIC_EXCEPTION,
     "the topic is the broker's own",
+);
+const TIMED_OUT: Refusal = Refusal::Code(
+    ErrorCode::REQUEST_TIMED_OUT,
+    "the batch was not on disk within the request's time",
 );
 const TWICE: Refusal = Refusal::Code(
     ErrorCode::INVALID_REQUEST,

@@ -42,6 +42,7 @@ pub(crate) struct Settings {
     pub(crate) auto_create: bool,
     pub(crate) delete_enabled: bool,
     pub(crate) admission_bytes: usize,
+    pub(crate) disk: Arc<dyn disk::Disk>,
 }
 
 impl Default for Settings {
@@ -51,6 +52,7 @@ impl Default for Settings {
             auto_create: true,
             delete_enabled: true,
             admission_bytes: 64 << 20,
+            disk: Arc::new(disk::RealDisk::new()),
         }
     }
 }
@@ -82,10 +84,9 @@ impl TestNode {
     pub(crate) async fn start_with(settings: Settings) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
-        let disk = Arc::new(disk::RealDisk::new());
         let random = Box::new(SystemRandom::new());
         let config = node_config(dir.path());
-        let machines = broker::open(&config, disk, Arc::clone(&clock), random).expect("opened");
+        let machines = broker::open(&config, settings.disk, Arc::clone(&clock), random).expect("opened");
         let broker = Broker::new(BrokerParts {
             shared: Arc::clone(&machines.shared),
             inbox: Arc::clone(&machines.inbox),

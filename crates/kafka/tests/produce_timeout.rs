@@ -1,0 +1,155 @@
+//! Produce requests whose batches are not safe in time.
+
+mod support;
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use disk::{Disk, Op, Operation, Phase, RealDisk, RecordingDisk};
+use millrace_kafka::wire::ErrorCode;
+use millrace_kafka::wire::messages::*;
+use support::{Client, Settings, TestNode, batch, eventually, produce, values};
+
+/// A disk whose syncs wait while it is shut.
+#[derive(Debug, Default)]
+struct Gate {
+    is_shut: Mutex<bool>,
+    opened: Condvar,
+}
+
+impl Gate {
+    fn disk(self: &Arc<Self>) -> Arc<dyn Disk> {
+        let gate = Arc::clone(self);
+        let observer = move |operation: &Operation, phase: Phase| {
+            if matches!((operation.op, phase), (Op::SyncData, Phase::Start)) {
+                gate.pass();
+            }
+        };
+        Arc::new(RecordingDisk::new(Arc::new(RealDisk::new()), observer))
+    }
+
+    fn pass(&self) {
+        let is_shut = self.is_shut.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.opened.wait_while(is_shut, |is_shut| *is_shut);
+        drop(waited);
+    }
+
+    fn set(&self, is_shut: bool) {
+        *self.is_shut.lock().unwrap_or_else(PoisonError::into_inner) = is_shut;
+        self.opened.notify_all();
+    }
+}
+
+async fn start(gate: &Arc<Gate>, admission_bytes: usize) -> TestNode {
+    let settings = Settings {
+        disk: gate.disk(),
+        admission_bytes,
+        ..Settings::default()
+    };
+    let node = TestNode::start_with(settings).await;
+    node.topic("t", 1, &[]).await;
+    node
+}
+
+/// A request for `acks` that may take `timeout_ms`.
+fn within(timeout_ms: i32, acks: i16, value: &str) -> ProduceRequest {
+    ProduceRequest {
+        timeout_ms,
+        ..produce(acks, "t", 0, batch(&[value]))
+    }
+}
+
+fn result(response: &ProduceResponse) -> (ErrorCode, i64) {
+    let partition = &response.responses[0].partition_responses[0];
+    (partition.error_code, partition.base_offset)
+}
+
+async fn receive(client: &mut Client) -> (ErrorCode, i64) {
+    result(&client.receive::<ProduceRequest>(9).await.1)
+}
+
+const LATE: (ErrorCode, i64) = (ErrorCode::REQUEST_TIMED_OUT, -1);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_sync_that_hangs_times_out_who_asked_for_all_and_keeps_the_records() {
+    let gate = Arc::new(Gate::default());
+    let node = start(&gate, 64 << 20).await;
+    let (mut client, mut patient) = (node.connect().await, node.connect().await);
+    let in_time = client.call(9, &within(60_000, -1, "in time")).await;
+    assert_eq!(result(&in_time), (ErrorCode::NONE, 0));
+
+    gate.set(true);
+    patient.send(9, &within(1, 1, "patient")).await;
+    let partition = node.broker.shared().topic("t").expect("made");
+    let partition = partition.partition(0).expect("made").clone();
+    eventually(|| partition.has_pending()).await;
+    for (timeout_ms, value) in [(20, "late"), (60, "late again")] {
+        let sent = Instant::now();
+        let late = client.call(9, &within(timeout_ms, -1, value)).await;
+        assert_eq!(result(&late), LATE);
+        let least = Duration::from_millis(timeout_ms.try_into().expect("positive"));
+        assert!(sent.elapsed() >= least, "{:?}", sent.elapsed());
+    }
+    gate.set(false);
+
+    // Its time was up long ago, but who does not ask for all replicas is told what became of it.
+    assert_eq!(receive(&mut patient).await, (ErrorCode::NONE, 1));
+    let again = client.call(9, &within(60_000, -1, "again")).await;
+    assert_eq!(result(&again), (ErrorCode::NONE, 4));
+    assert_eq!(
+        values(&client.fetch("t", 0, 0).await),
+        ["in time", "patient", "late", "late again", "again"]
+    );
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_of_many_requests_in_flight_has_its_own_time_and_answers_keep_their_order() {
+    let gate = Arc::new(Gate::default());
+    let node = start(&gate, 64 << 20).await;
+    let mut client = node.connect().await;
+    gate.set(true);
+    let mut sent = Vec::new();
+    for (timeout_ms, value) in [(50, "a"), (1, "b"), (80, "c"), (60_000, "d")] {
+        sent.push(client.send(9, &within(timeout_ms, -1, value)).await);
+    }
+    for correlation_id in &sent[..3] {
+        let (answered, response) = client.receive::<ProduceRequest>(9).await;
+        assert_eq!((answered, result(&response)), (*correlation_id, LATE));
+    }
+    gate.set(false);
+    assert_eq!(receive(&mut client).await, (ErrorCode::NONE, 3));
+    assert_eq!(
+        values(&client.fetch("t", 0, 0).await),
+        ["a", "b", "c", "d"]
+    );
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_finds_no_memory_in_time_appends_nothing() {
+    let gate = Arc::new(Gate::default());
+    let node = start(&gate, 1024).await;
+    let (mut first, mut second) = (node.connect().await, node.connect().await);
+    gate.set(true);
+    first.send(9, &within(60_000, -1, "first")).await;
+    eventually(|| node.broker.admitted_bytes() > 0).await;
+    let mut request = within(30, -1, "second");
+    request.topic_data[0].partition_data.push(PartitionProduceData {
+        index: 5,
+        records: None,
+    });
+    let response = second.call(9, &request).await;
+    let partitions = &response.responses[0].partition_responses;
+    let codes: Vec<_> = partitions.iter().map(|of| of.error_code).collect();
+    assert_eq!(codes, [ErrorCode::REQUEST_TIMED_OUT; 2]);
+    gate.set(false);
+    assert_eq!(receive(&mut first).await, (ErrorCode::NONE, 0));
+    let third = second.call(9, &within(60_000, -1, "third")).await;
+    assert_eq!(result(&third), (ErrorCode::NONE, 1));
+    assert_eq!(
+        values(&second.fetch("t", 0, 0).await),
+        ["first", "third"]
+    );
+    node.stop().await;
+}
