@@ -107,6 +107,11 @@ pub const ACCEPT_RETRY_MS: u64 = 50;
 /// Answers under way when the node stops may take this long.
 pub const STOP_ANSWERS_MS: u64 = 500;
 
+/// Connections that one admin listener serves at once; more wait to be accepted.
+pub const ADMIN_CONNECTIONS_MAX: usize = 64;
+/// A connection of the admin listener lives this long at most: one request and its answer.
+pub const ADMIN_CONNECTION_MS: u64 = 10_000;
+
 /// Proposals that the owner takes in one step.
 pub const OWNER_STEP_MAX: usize = 256;
 /// Steps of the owner that a thread does which only brings it something.
