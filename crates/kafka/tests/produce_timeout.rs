@@ -119,10 +119,7 @@ async fn each_of_many_requests_in_flight_has_its_own_time_and_answers_keep_their
     }
     gate.set(false);
     assert_eq!(receive(&mut client).await, (ErrorCode::NONE, 3));
-    assert_eq!(
-        values(&client.fetch("t", 0, 0).await),
-        ["a", "b", "c", "d"]
-    );
+    assert_eq!(values(&client.fetch("t", 0, 0).await), ["a", "b", "c", "d"]);
     node.stop().await;
 }
 
@@ -135,10 +132,12 @@ async fn a_request_that_finds_no_memory_in_time_appends_nothing() {
     first.send(9, &within(60_000, -1, "first")).await;
     eventually(|| node.broker.admitted_bytes() > 0).await;
     let mut request = within(30, -1, "second");
-    request.topic_data[0].partition_data.push(PartitionProduceData {
-        index: 5,
-        records: None,
-    });
+    request.topic_data[0]
+        .partition_data
+        .push(PartitionProduceData {
+            index: 5,
+            records: None,
+        });
     let response = second.call(9, &request).await;
     let partitions = &response.responses[0].partition_responses;
     let codes: Vec<_> = partitions.iter().map(|of| of.error_code).collect();
@@ -147,9 +146,6 @@ async fn a_request_that_finds_no_memory_in_time_appends_nothing() {
     assert_eq!(receive(&mut first).await, (ErrorCode::NONE, 0));
     let third = second.call(9, &within(60_000, -1, "third")).await;
     assert_eq!(result(&third), (ErrorCode::NONE, 1));
-    assert_eq!(
-        values(&second.fetch("t", 0, 0).await),
-        ["first", "third"]
-    );
+    assert_eq!(values(&second.fetch("t", 0, 0).await), ["first", "third"]);
     node.stop().await;
 }

@@ -86,7 +86,8 @@ impl TestNode {
         let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
         let random = Box::new(SystemRandom::new());
         let config = node_config(dir.path());
-        let machines = broker::open(&config, settings.disk, Arc::clone(&clock), random).expect("opened");
+        let machines =
+            broker::open(&config, settings.disk, Arc::clone(&clock), random).expect("opened");
         let broker = Broker::new(BrokerParts {
             shared: Arc::clone(&machines.shared),
             inbox: Arc::clone(&machines.inbox),

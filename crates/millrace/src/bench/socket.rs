@@ -11,6 +11,14 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 const FRAME_BYTES_MAX: usize = 512 << 20;
 
+/// A connection that another one may replace.
+#[derive(Debug, thiserror::Error)]
+#[error("lost the connection to {server}")]
+pub(super) struct Lost {
+    server: String,
+    source: io::Error,
+}
+
 /// One connection of a load generator.
 #[derive(Debug)]
 pub(super) struct Socket {
@@ -25,7 +33,11 @@ pub(super) struct Socket {
 impl Socket {
     /// Connects; one read brings `read_step_bytes` at most.
     pub(super) fn connect(server: &str, read_step_bytes: usize) -> anyhow::Result<Self> {
-        let stream = connect(server).with_context(|| format!("cannot connect to {server}"))?;
+        let stream = connect(server).map_err(|source| Lost {
+            server: server.to_owned(),
+            source,
+        });
+        let stream = stream.with_context(|| format!("cannot connect to {server}"))?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
         let input = BytesMut::with_capacity(read_step_bytes);
@@ -59,7 +71,7 @@ impl Socket {
             match self.stream.write(rest) {
                 Ok(count) => self.written += count,
                 Err(error) if is_would_block(&error) => return Ok(()),
-                Err(error) => return Err(error).with_context(|| self.failed()),
+                Err(error) => return Err(self.lost(error)),
             }
         }
         Ok(())
@@ -77,10 +89,10 @@ impl Socket {
             .read(self.input.get_mut(before..).unwrap_or_default());
         self.input.truncate(before + *read.as_ref().unwrap_or(&0));
         match read {
-            Ok(0) => bail!("{} closed the connection", self.server),
+            Ok(0) => Err(self.lost(io::ErrorKind::UnexpectedEof.into())),
             Ok(_) => Ok(()),
             Err(error) if is_would_block(&error) => Ok(()),
-            Err(error) => Err(error).with_context(|| self.failed()),
+            Err(error) => Err(self.lost(error)),
         }
     }
 
@@ -109,8 +121,9 @@ impl Socket {
         }
     }
 
-    fn failed(&self) -> String {
-        format!("the connection to {} failed", self.server)
+    fn lost(&self, source: io::Error) -> anyhow::Error {
+        let server = self.server.clone();
+        Lost { server, source }.into()
     }
 }
 

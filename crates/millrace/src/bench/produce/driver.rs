@@ -1,6 +1,8 @@
 //! The thread that drives some connections.
 
+mod batch_sent;
 mod lane;
+mod retry;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,6 +30,8 @@ pub(super) struct Measured {
     pub(super) bytes: u64,
     pub(super) batches: u64,
     pub(super) requests: u64,
+    /// Batches that were sent again, of the warm-up as well.
+    pub(super) retries: u64,
     /// From the end of the warm-up to the last confirm.
     pub(super) span: Duration,
 }
@@ -80,6 +84,7 @@ impl Driver {
             bytes: 0,
             batches: 0,
             requests: 0,
+            retries: 0,
             span: Duration::ZERO,
         };
         let mut readable = vec![false; self.lanes.len()];
@@ -96,18 +101,27 @@ impl Driver {
                 if *readable {
                     lane.receive(now, self.phases.warmup_end, &mut measured, &self.counters)?;
                 }
-                lane.send(now, start_ms, ending, &self.counters)?;
+                lane.send(now, start_ms, ending, &mut measured, &self.counters)?;
                 now = self.clock.monotonic() - start;
                 lane.flushed(now, self.phases.warmup_end, &mut measured, &self.counters);
             }
-            if self.lanes.iter().all(|lane| lane.is_done(ending)) {
+            let stopped = self.counters.is_stopped();
+            let is_done = |lane: &Lane| lane.is_done(ending) || (stopped && lane.is_in_trouble());
+            if self.lanes.iter().all(is_done) {
                 return Ok(measured);
             }
             let next = self.lanes.iter().filter_map(Lane::next_time).min();
             let until = next
                 .map_or(WAIT_MAX, |at| at.saturating_sub(now))
                 .min(WAIT_MAX);
-            readable = wait(self.lanes.iter().map(Lane::socket), until)?;
+            let sockets = self.lanes.iter().filter_map(Lane::socket);
+            let mut found = wait(sockets, until)?.into_iter();
+            let has_socket = |lane: &Lane| lane.socket().is_some();
+            let is_readable = |lane| has_socket(lane) && found.next().unwrap_or(false);
+            readable = self.lanes.iter().map(is_readable).collect();
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,6 +17,8 @@ struct Report<'a> {
     records: u64,
     batches: u64,
     requests: u64,
+    /// Batches that were sent again after an error or a lost connection.
+    retries: u64,
     bytes: u64,
     records_per_second: f64,
     /// Of records' values, 10^6 bytes.
@@ -66,6 +68,7 @@ pub(super) fn print(args: &ProduceBench, threads: &[Measured], client_cpu_second
         records,
         batches,
         requests: total(|t| t.requests),
+        retries: total(|t| t.retries),
         bytes: total(|t| t.bytes),
         records_per_second: per_second(output::float(records)),
         megabytes_per_second: per_second(
@@ -116,6 +119,7 @@ fn print_table(report: &Report<'_>) -> Outcome {
             format!("{:.1}", report.records_per_batch),
         ),
         ("requests", report.requests.to_string()),
+        ("retries", report.retries.to_string()),
     ];
     if let Some(confirm) = report.confirm {
         rows.extend(confirm.rows());
