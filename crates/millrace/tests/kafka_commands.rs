@@ -30,19 +30,28 @@ impl Output {
 struct Broker {
     child: Child,
     server: String,
-    _dir: tempfile::TempDir,
+    dir: tempfile::TempDir,
 }
 
 impl Broker {
     fn start() -> Self {
         let dir = tempfile::tempdir().expect("a directory");
+        let (child, server) = Self::launch(&dir, "127.0.0.1:0");
+        Self { child, server, dir }
+    }
+
+    /// Kills it and starts it again, on the same data and port.
+    fn bounce(&mut self) {
+        self.child.kill().expect("killed");
+        self.child.wait().expect("ended");
+        (self.child, _) = Self::launch(&self.dir, &self.server);
+    }
+
+    fn launch(dir: &tempfile::TempDir, listen: &str) -> (Child, String) {
         let mut command = Command::new(cargo_bin!("millrace"));
         command.args(["serve", "--data-dir", dir.path().to_str().expect("UTF-8")]);
-        for set in [
-            "kafka.listen=127.0.0.1:0",
-            "admin.listen=off",
-            "log.file.bytes=16777216",
-        ] {
+        command.args(["--set", &format!("kafka.listen={listen}")]);
+        for set in ["admin.listen=off", "log.file.bytes=16777216"] {
             command.args(["--set", set]);
         }
         let mut child = command
@@ -60,11 +69,7 @@ impl Broker {
             .trim_end()
             .strip_prefix("ready kafka=")
             .expect("the ready line");
-        Self {
-            server: server.to_owned(),
-            child,
-            _dir: dir,
-        }
+        (child, server.to_owned())
     }
 
     fn command(&self, args: &[&str]) -> Command {
@@ -356,4 +361,74 @@ fn bench_reports_what_it_produced_and_consumed() {
         .expect("a count");
     // Nobody waited for the 300 without an answer.
     assert!((5_201..=5_501).contains(&records), "{records}");
+}
+
+/// The records of a topic, as a reader finds them now.
+fn record_count(broker: &Broker, topic: &str) -> u64 {
+    let consume = ["bench", "consume", topic, "--json"];
+    let report = broker.run(&consume).json();
+    report["records"].as_u64().expect("a count")
+}
+
+#[test]
+fn bench_goes_on_over_kills_of_the_broker_and_leaves_every_record_once() {
+    let mut broker = Broker::start();
+    let create = ["topic", "create", "b", "--partitions", "3"];
+    broker.run(&create).ok();
+    // Small requests, one behind the other: something is under way at any time.
+    let produce = [
+        "bench",
+        "produce",
+        "b",
+        "--duration",
+        "5",
+        "--record-bytes",
+        "100",
+        "--batch-bytes",
+        "300",
+        "--idempotent",
+        "--json",
+    ];
+    let mut bench = broker
+        .command(&produce)
+        .stdin(Stdio::null())
+        .spawn()
+        .expect("started");
+    for _ in 0..2 {
+        let before = record_count(&broker, "b");
+        while record_count(&broker, "b") == before {
+            // A slow machine may see one kill only.
+            if bench.try_wait().expect("a child").is_some() {
+                break;
+            }
+        }
+        broker.bounce();
+    }
+    let output = bench.wait_with_output().expect("ended");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert!(report["retries"].as_u64() > Some(0), "{report}");
+    assert_eq!(report["records"], record_count(&broker, "b"));
+}
+
+#[test]
+fn bench_ends_with_the_name_of_an_error_that_no_retry_heals() {
+    let broker = Broker::start();
+    let produce = [
+        "bench",
+        "produce",
+        "b",
+        "--config",
+        "max.message.bytes=1000",
+        "--records",
+        "10",
+    ];
+    let output = broker.run(&produce);
+    assert_eq!(output.code, Some(1));
+    assert!(
+        output.stderr.contains("MESSAGE_TOO_LARGE (10)"),
+        "{}",
+        output.stderr
+    );
 }

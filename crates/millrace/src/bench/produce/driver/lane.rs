@@ -1,24 +1,24 @@
 //! One connection under load.
 
+mod answers;
+
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
-use kafka::wire::{ErrorCode, decode_response};
-use kafka::wire::messages::{ProduceRequest, ProduceResponse};
+use anyhow::{Context, bail};
 use record::{Codec, HEADER_BYTES};
 
 use super::Measured;
 use super::batch_sent::{Batch, Sent};
-use super::retry::{Failures, GIVE_UP, is_retriable};
+use super::retry::Failures;
 use crate::bench::produce::ProduceBench;
 use crate::bench::produce::batch::{self, Contents};
 use crate::bench::produce::pace::Pace;
 use crate::bench::produce::plan::Plan;
-use crate::bench::produce::request::{PRODUCE_VERSION, RequestWriter};
+use crate::bench::produce::request::RequestWriter;
 use crate::bench::produce::template::Template;
 use crate::bench::progress::Counters;
-use crate::bench::socket::{Lost, Socket};
+use crate::bench::socket::Socket;
 use crate::client::Producer;
 
 const READ_STEP_BYTES: usize = 16 << 10;
@@ -203,44 +203,6 @@ impl Lane {
         self.unless_lost(now, flushed)
     }
 
-    /// A lost connection is no error: what was under way on it is sent again on the next one.
-    fn unless_lost(&mut self, now: Duration, result: anyhow::Result<()>) -> anyhow::Result<()> {
-        match result {
-            Err(error) if error.is::<Lost>() => self.lose(now, &error),
-            other => other,
-        }
-    }
-
-    fn lose(&mut self, now: Duration, error: &anyhow::Error) -> anyhow::Result<()> {
-        self.socket = None;
-        let rest = self.outage.add(now);
-        let Some(rest) = rest else {
-            bail!("gave up after {} s: {error:#}", GIVE_UP.as_secs());
-        };
-        self.rest_until = self.rest_until.max(now + rest);
-        for sent in std::mem::take(&mut self.in_flight) {
-            for batch in sent.batches {
-                self.fail(now, batch, || format!("{error:#}"))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Keeps a batch to be sent again after a rest.
-    fn fail(
-        &mut self,
-        now: Duration,
-        mut batch: Batch,
-        error: impl FnOnce() -> String,
-    ) -> anyhow::Result<()> {
-        let Some(rest) = batch.failures.add(now) else {
-            bail!("gave up after {} s: {}", GIVE_UP.as_secs(), error());
-        };
-        self.rest_until = self.rest_until.max(now + rest);
-        self.failed.push(batch);
-        Ok(())
-    }
-
     /// How many records may go now; 0 also sets the time to ask again.
     fn ready(&mut self, now: Duration) -> u64 {
         let left = self.records_max - self.made;
@@ -262,42 +224,26 @@ impl Lane {
 
     /// Sends new batches of up to `ready` records, one for each partition in turn.
     fn request(&mut self, now: Duration, start_ms: i64, mut ready: u64) -> anyhow::Result<()> {
-        let batch_bytes = self.batch_bytes(self.limits.batch_records);
-        let (mut batches, mut bytes) = (Vec::new(), 0);
-        while ready > 0 && batches.len() < self.partitions.len() {
-            if !batches.is_empty() && bytes + batch_bytes > self.limits.request_bytes {
-                break;
+        self.write(|lane, batches| {
+            if ready == 0 || batches.len() == lane.partitions.len() {
+                return Ok(None);
             }
-            let records = ready.min(self.limits.batch_records);
-            batches.push(self.make(now, start_ms, records)?);
-            bytes += self.batch_bytes(records);
+            let records = ready.min(lane.limits.batch_records);
             ready -= records;
-        }
-        self.write(batches)
+            lane.make(now, start_ms, records).map(Some)
+        })
     }
 
-    /// Sends what failed, in its order; how many batches that were. A partition has one batch in a
-    /// request.
+    /// Sends what failed, in its order, a batch for each partition; how many batches that were.
     fn request_again(&mut self) -> anyhow::Result<u64> {
-        let (mut batches, mut bytes) = (Vec::<Batch>::new(), 0);
-        while let Some(batch) = self.again.front() {
-            let batch_bytes = self.batch_bytes(batch.records());
-            let is_too_much =
-                !batches.is_empty() && bytes + batch_bytes > self.limits.request_bytes;
-            if is_too_much || batches.iter().any(|b| b.partition == batch.partition) {
-                break;
-            }
-            bytes += batch_bytes;
-            batches.extend(self.again.pop_front());
-        }
-        let count = u64::try_from(batches.len())?;
-        self.write(batches)?;
+        let mut count = 0;
+        self.write(|lane, batches| {
+            let is_in = |batch: &Batch| batches.iter().any(|b| b.partition == batch.partition);
+            let next = lane.again.pop_front_if(|batch| !is_in(batch));
+            count += u64::from(next.is_some());
+            Ok(next)
+        })?;
         Ok(count)
-    }
-
-    fn batch_bytes(&self, records: u64) -> usize {
-        let records = usize::try_from(records).unwrap_or(usize::MAX);
-        self.template.record_bytes().saturating_mul(records)
     }
 
     /// The next batch, for the partition whose turn it is.
@@ -328,112 +274,36 @@ impl Lane {
         })
     }
 
-    /// Writes one request.
-    fn write(&mut self, mut batches: Vec<Batch>) -> anyhow::Result<()> {
-        let socket = self.socket.as_mut().context("there is no connection")?;
+    /// Writes one request of the batches that `next` gives, as many as it may hold.
+    fn write(
+        &mut self,
+        mut next: impl FnMut(&mut Self, &[Batch]) -> anyhow::Result<Option<Batch>>,
+    ) -> anyhow::Result<()> {
+        let mut socket = self.socket.take().context("there is no connection")?;
         self.correlation_id = self.correlation_id.wrapping_add(1);
         let correlation_id = self.correlation_id;
-        let mut writer =
-            RequestWriter::new(socket.start(), correlation_id, self.acks, &self.topic);
-        let mut before = 0;
-        for batch in &mut batches {
+        let mut writer = RequestWriter::new(socket.start(), correlation_id, self.acks, &self.topic);
+        let batch_bytes = self.template.record_bytes()
+            * usize::try_from(self.limits.batch_records).unwrap_or(usize::MAX);
+        let (mut batches, mut before) = (Vec::new(), 0);
+        while batches.is_empty() || writer.len() + batch_bytes <= self.limits.request_bytes {
+            let Some(mut batch) = next(self, &batches)? else {
+                break;
+            };
             let template = &mut self.template;
             writer.partition(batch.partition, |out| {
                 batch::put(out, template, &batch.contents)
             })?;
             batch.bytes = u64::try_from(writer.len() - before)?;
             before = writer.len();
+            batches.push(batch);
         }
         writer.finish()?;
+        self.socket = Some(socket);
         self.in_flight.push_back(Sent {
             correlation_id,
             batches,
         });
         Ok(())
-    }
-
-    /// Takes the answers that have arrived.
-    pub(super) fn receive(
-        &mut self,
-        now: Duration,
-        warmup_end: Duration,
-        measured: &mut Measured,
-        counters: &Counters,
-    ) -> anyhow::Result<()> {
-        let filled = self.socket.as_mut().map_or(Ok(()), Socket::fill);
-        while let Some(socket) = &mut self.socket
-            && let Some(frame) = socket.frame()?
-        {
-            let answer = decode_response::<ProduceRequest>(PRODUCE_VERSION, &frame);
-            let (correlation_id, answer) = answer.context("an answer cannot be read")?;
-            let sent = self
-                .in_flight
-                .pop_front()
-                .context("an answer that was not asked for")?;
-            ensure!(
-                sent.correlation_id == correlation_id,
-                "answers came out of order"
-            );
-            measured.requests += u64::from(now >= warmup_end);
-            for batch in sent.batches {
-                if self.is_confirmed(now, batch, &answer)? {
-                    batch.count(now, warmup_end, measured, counters);
-                }
-            }
-        }
-        // What arrived before the end counts.
-        self.unless_lost(now, filled)
-    }
-
-    /// Whether a batch was taken. One that may be taken later is kept for that.
-    fn is_confirmed(
-        &mut self,
-        now: Duration,
-        batch: Batch,
-        answer: &ProduceResponse,
-    ) -> anyhow::Result<bool> {
-        let results = answer.responses.iter();
-        let result = results
-            .flat_map(|topic| &topic.partition_responses)
-            .find(|result| result.index == batch.partition)
-            .with_context(|| format!("no answer about partition {}", batch.partition))?;
-        let code = result.error_code;
-        // A broker that remembers fewer batches than were sent again since says so.
-        let is_here = code == ErrorCode::DUPLICATE_SEQUENCE_NUMBER && batch.failures.any();
-        if code.is_none() || is_here {
-            return Ok(true);
-        }
-        // It came too early: one before it failed.
-        let is_behind = code == ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER
-            && self.failed.iter().any(|b| b.partition == batch.partition);
-        let error = || {
-            let message = result.error_message.as_deref().unwrap_or_default();
-            let index = result.index;
-            format!("partition {index} refused a batch: {code} {message}")
-        };
-        if is_behind || is_retriable(code) {
-            self.fail(now, batch, error)?;
-            Ok(false)
-        } else {
-            bail!(error())
-        }
-    }
-
-    /// Without answers, what the system took counts as done.
-    pub(super) fn flushed(
-        &mut self,
-        now: Duration,
-        warmup_end: Duration,
-        measured: &mut Measured,
-        counters: &Counters,
-    ) {
-        if self.acks == 0 && self.socket.as_ref().is_some_and(Socket::is_flushed) {
-            while let Some(sent) = self.in_flight.pop_front() {
-                measured.requests += u64::from(now >= warmup_end);
-                for batch in &sent.batches {
-                    batch.count(now, warmup_end, measured, counters);
-                }
-            }
-        }
     }
 }
