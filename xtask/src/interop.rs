@@ -1,5 +1,6 @@
 //! The tests with real clients: the same programs against Millrace or Apache Kafka.
 
+mod background;
 mod bounce;
 mod clients;
 mod contents;

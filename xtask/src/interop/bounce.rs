@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use super::Options;
+use super::background::{self, Background};
 use super::clients::{self, Client};
 use super::report::call;
 use crate::broker::{Broker, Kind, Setup};
@@ -42,9 +43,19 @@ fn bounce(
     times: u32,
 ) -> Result<()> {
     let mut broker = Broker::start(busy(setup.clone()))?;
+    let is_watched = setup.kind == Kind::Millrace && matches!(bounce, Bounce::Kill);
+    let first_start = is_watched
+        .then(|| Background::of(&broker.data()))
+        .transpose()?;
+    if is_watched {
+        background::prepare(setup, &broker)?;
+    }
     let mut streams = start(options, installed, setup.kind, &broker)?;
     progress(&mut streams)?;
     let (started, before) = (Instant::now(), total(&streams)?);
+    if is_watched {
+        background::provoke(setup, &broker)?;
+    }
     for _ in 0..times {
         match bounce {
             Bounce::Stop => broker.stop().map(|_| ())?,
@@ -53,6 +64,9 @@ fn bounce(
         broker.restart()?;
         progress(&mut streams)?;
     }
+    let last_kill = is_watched
+        .then(|| Background::of(&broker.data()))
+        .transpose()?;
     for stream in &mut streams {
         stream.finish()?;
     }
@@ -66,6 +80,9 @@ fn bounce(
         "{bounce:?} {times} times under {}: {after} confirmed, {rate:.0} per second",
         names.join(", ")
     );
+    if let (Some(first_start), Some(last_kill)) = (first_start, last_kill) {
+        background::report(first_start, last_kill)?;
+    }
     let wanted = options.rate as f64 * RATE_SHARE;
     ensure!(
         rate >= wanted,
