@@ -126,6 +126,10 @@ impl Broker {
         self.dir.path()
     }
 
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn usage(&self) -> Result<Usage> {
         usage(self.child.id())
     }

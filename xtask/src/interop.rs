@@ -7,10 +7,11 @@ mod contents;
 mod first_program;
 mod report;
 mod rskafka_tests;
+mod sync_fault;
 mod table;
 mod tools;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 
 use crate::broker::{Broker, Kind, Setup};
@@ -81,6 +82,8 @@ pub(crate) enum Part {
     RskafkaTests,
     /// Idempotent producers across restarts and kills
     Bounce,
+    /// A disk that fails every sync; Millrace only
+    SyncFault,
 }
 
 /// Runs the parts; the first failure ends it, after the table is printed.
@@ -93,7 +96,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         setup
     };
     let parts = if options.part.is_empty() {
-        Part::value_variants().to_vec()
+        parts_of(options)
     } else {
         options.part.clone()
     };
@@ -104,10 +107,28 @@ pub(crate) fn run(options: &Options) -> Result<()> {
     Ok(())
 }
 
+/// All that can be asked of the broker.
+fn parts_of(options: &Options) -> Vec<Part> {
+    let starts_one = |part: &Part| matches!(part, Part::Bounce | Part::SyncFault);
+    let mut parts = Part::value_variants().to_vec();
+    parts.retain(|part| options.bootstrap.is_none() || !starts_one(part));
+    parts.retain(|part| options.broker == Kind::Millrace || *part != Part::SyncFault);
+    parts
+}
+
 fn run_part(part: Part, options: &Options, clients: &Clients, setup: &Setup) -> Result<()> {
     match (part, &options.bootstrap) {
-        (Part::Bounce, Some(_)) => bail!("restarts need a broker started here, not --bootstrap"),
+        (Part::Bounce | Part::SyncFault, Some(_)) => {
+            bail!("restarts need a broker started here, not --bootstrap")
+        }
         (Part::Bounce, None) => bounce::run(options, clients, setup),
+        (Part::SyncFault, None) => {
+            ensure!(
+                setup.kind == Kind::Millrace,
+                "this part is for Millrace only"
+            );
+            sync_fault::run_part(clients, setup)
+        }
         (_, Some(bootstrap)) => run_against(part, options, clients, bootstrap),
         (Part::FirstProgram, None) => {
             let broker = Broker::start(first_program::setup(setup.clone()))?;
@@ -130,6 +151,6 @@ fn run_against(part: Part, options: &Options, clients: &Clients, bootstrap: &str
         Part::FirstProgram => first_program::run(clients, bootstrap),
         Part::Tools => tools::run(clients, bootstrap),
         Part::RskafkaTests => rskafka_tests::run(clients, bootstrap),
-        Part::Bounce => bail!("this part starts its own broker"),
+        Part::Bounce | Part::SyncFault => bail!("this part starts its own broker"),
     }
 }

@@ -98,6 +98,7 @@ fn steps() -> Vec<Step> {
         Part::Tools,
         Part::RskafkaTests,
         Part::Bounce,
+        Part::SyncFault,
     ] {
         steps.push(Step::new(&format!("interop {part:?}"), move || {
             interop::run(&interop::Options::of(part, SMALL_RECORDS, 1, 2))

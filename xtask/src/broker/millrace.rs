@@ -11,7 +11,9 @@ pub(super) fn command(setup: &Setup, dir: &Path, port: u16) -> Command {
     command
         .arg("--set")
         .arg(format!("kafka.listen=127.0.0.1:{port}"));
-    command.args(["--set", "admin.listen=off"]);
+    if !setup.settings.iter().any(|(key, _)| key == "admin.listen") {
+        command.args(["--set", "admin.listen=off"]);
+    }
     for (key, value) in &setup.settings {
         command.arg("--set").arg(format!("{key}={value}"));
     }
