@@ -1,7 +1,8 @@
-//! What the tests with real clients need, at pinned versions, in the cache directory.
-//!
-//! Every step leaves a stamp with all that went into it; a step whose stamp matches is done. A step that cannot be
-//! done is an error: nothing is skipped.
+//! What the tests with real clients need, at pinned versions, in the cache directory. A step that cannot be done is an
+//! error: nothing is skipped.
+
+mod cache;
+mod tools;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,11 @@ use anyhow::{Context, Result, ensure};
 use crate::command::{command, run};
 use crate::paths;
 
+use cache::{Cache, Inputs, remove};
+
 const LIMIT: Duration = Duration::from_secs(1800);
+/// The plugin has a version of its own, which no pom of ours would pin.
+const COPY_JARS: &str = "org.apache.maven.plugins:maven-dependency-plugin:2.8:copy-dependencies";
 
 /// The installed clients.
 #[derive(Debug, Clone)]
@@ -28,38 +33,16 @@ pub(crate) struct Clients {
 
 /// Installs whatever is missing, and says where everything is.
 pub(crate) fn install() -> Result<Clients> {
-    let cache = paths::cache()?;
-    std::fs::create_dir_all(&cache).with_context(|| format!("create {}", cache.display()))?;
-    kcat()?;
-    let class_path = java(&cache)?;
+    let cache = Cache::open(paths::cache()?)?;
+    tools::install()?;
     Ok(Clients {
         python: python(&cache)?,
-        class_path,
+        class_path: java(&cache)?,
         node_path: node(&cache)?,
         go: go(&cache)?,
         rskafka: rskafka(&cache)?,
         rskafka_tests: rskafka_tests(&cache)?,
     })
-}
-
-/// Runs a step unless its stamp holds the same inputs already.
-fn step(
-    cache: &Path,
-    name: &str,
-    inputs: &[PathBuf],
-    work: impl FnOnce() -> Result<()>,
-) -> Result<()> {
-    let mut wanted = Vec::new();
-    for input in inputs {
-        wanted.extend(std::fs::read(input).with_context(|| format!("read {}", input.display()))?);
-    }
-    let stamp = cache.join(format!("{name}.stamp"));
-    if std::fs::read(&stamp).is_ok_and(|found| found == wanted) {
-        return Ok(());
-    }
-    println!("install {name}");
-    work().with_context(|| format!("install {name}"))?;
-    std::fs::write(&stamp, wanted).with_context(|| format!("write {}", stamp.display()))
 }
 
 /// The files with an extension in a folder of the interop programs, in order.
@@ -83,78 +66,53 @@ fn sources(folder: &Path, extensions: &[&str]) -> Result<Vec<PathBuf>> {
     Ok(files)
 }
 
-fn kcat() -> Result<()> {
-    if run(command(["kcat", "-V"]).env("LC_ALL", "C"), LIMIT).is_ok() {
-        return Ok(());
-    }
-    println!("install kcat");
-    let apt = |words: &[&str]| {
-        run(
-            command(["apt-get", "-q", "-y"])
-                .args(words)
-                .env("DEBIAN_FRONTEND", "noninteractive"),
-            LIMIT,
-        )
-    };
-    apt(&["update"])?;
-    apt(&["install", "kcat"]).context("install kcat")?;
-    Ok(())
-}
-
-fn python(cache: &Path) -> Result<PathBuf> {
+fn python(cache: &Cache) -> Result<PathBuf> {
     let requirements = paths::interop().join("python/requirements.txt");
-    let venv = cache.join("python");
-    let python = venv.join("bin/python");
-    step(cache, "python", std::slice::from_ref(&requirements), || {
+    let inputs = Inputs::new()
+        // An environment belongs to the Python that made it.
+        .text(&tools::version(&["python3", "--version"])?)
+        .files(std::slice::from_ref(&requirements))?;
+    let place = cache.place("python", &inputs, |place| {
+        run(command(["python3", "-m", "venv"]).arg(place), LIMIT)?;
+        let quiet = ["--quiet", "--no-input", "--disable-pip-version-check"];
         run(
-            command(["python3", "-m", "venv", "--clear"]).arg(&venv),
-            LIMIT,
-        )?;
-        run(
-            command([&python])
-                .args(["-m", "pip", "install", "--quiet", "-r"])
+            command([place.join("bin/python")])
+                .args(["-m", "pip", "install"])
+                .args(quiet)
+                .arg("-r")
                 .arg(&requirements),
             LIMIT,
         )?;
         Ok(())
     })?;
-    Ok(python)
+    Ok(place.join("bin/python"))
 }
 
-fn java(cache: &Path) -> Result<OsString> {
+fn java(cache: &Cache) -> Result<OsString> {
     let folder = paths::interop().join("java");
-    let (jars, classes) = (cache.join("java/jars"), cache.join("java/classes"));
     let pom = folder.join("pom.xml");
-    step(cache, "jars", std::slice::from_ref(&pom), || {
-        remove(&jars)?;
-        let output = format!("-DoutputDirectory={}", jars.display());
-        let maven = [
-            "mvn",
-            "-B",
-            "-q",
-            "dependency:copy-dependencies",
-            "-DincludeScope=runtime",
-        ];
+    let pins = Inputs::new().files(std::slice::from_ref(&pom))?;
+    let jars = cache.place("java-jars", &pins, |place| {
+        let output = format!("-DoutputDirectory={}", place.display());
+        // A download that failed before is tried again.
+        let maven = ["mvn", "-B", "-q", "-U", COPY_JARS, "-DincludeScope=runtime"];
         run(command(maven).arg(output).arg("-f").arg(&pom), LIMIT)?;
         Ok(())
     })?;
-    let mut inputs = sources(&folder, &["java"])?;
-    let programs = inputs.clone();
-    inputs.push(pom);
     let all_jars = jars.join("*").into_os_string();
-    step(cache, "java", &inputs, || {
-        remove(&classes)?;
+    let programs = sources(&folder, &["java"])?;
+    let inputs = Inputs::new()
+        .text(&tools::version(&["javac", "-version"])?)
+        .files(&programs)?
+        .files(std::slice::from_ref(&pom))?;
+    let classes = cache.place("java-classes", &inputs, |place| {
+        let lints = "-Xlint:all,-classfile,-processing,-path";
         run(
-            command([
-                "javac",
-                "-Xlint:all,-classfile,-processing,-path",
-                "-Werror",
-                "-cp",
-            ])
-            .arg(&all_jars)
-            .arg("-d")
-            .arg(&classes)
-            .args(&programs),
+            command(["javac", lints, "-Werror", "-cp"])
+                .arg(&all_jars)
+                .arg("-d")
+                .arg(place)
+                .args(&programs),
             LIMIT,
         )?;
         Ok(())
@@ -165,104 +123,91 @@ fn java(cache: &Path) -> Result<OsString> {
     Ok(class_path)
 }
 
-fn node(cache: &Path) -> Result<PathBuf> {
-    let (folder, place) = (paths::interop().join("kafkajs"), cache.join("node"));
-    let inputs = [
+fn node(cache: &Cache) -> Result<PathBuf> {
+    let folder = paths::interop().join("kafkajs");
+    let files = [
         folder.join("package.json"),
         folder.join("package-lock.json"),
     ];
-    step(cache, "node", &inputs, || {
-        std::fs::create_dir_all(&place)?;
-        for input in &inputs {
-            std::fs::copy(input, place.join(input.file_name().unwrap_or_default()))?;
+    let place = cache.place("node", &Inputs::new().files(&files)?, |place| {
+        for file in &files {
+            std::fs::copy(file, place.join(file.file_name().unwrap_or_default()))?;
         }
-        run(
-            command(["npm", "ci", "--silent", "--no-audit", "--no-fund"]).current_dir(&place),
-            LIMIT,
-        )?;
+        let npm = ["npm", "ci", "--silent", "--no-audit", "--no-fund"];
+        run(command(npm).current_dir(place), LIMIT)?;
         Ok(())
     })?;
     Ok(place.join("node_modules"))
 }
 
-fn go(cache: &Path) -> Result<PathBuf> {
-    let (folder, program) = (paths::interop().join("go"), cache.join("franz-go"));
-    let mut inputs = sources(&folder, &["go"])?;
-    inputs.extend([folder.join("go.mod"), folder.join("go.sum")]);
-    step(cache, "franz-go", &inputs, || {
+fn go(cache: &Cache) -> Result<PathBuf> {
+    let folder = paths::interop().join("go");
+    let mut files = sources(&folder, &["go"])?;
+    files.extend([folder.join("go.mod"), folder.join("go.sum")]);
+    let place = cache.place("franz-go", &Inputs::new().files(&files)?, |place| {
         let build = ["go", "build", "-mod=readonly", "-o"];
+        let program = place.join("franz-go");
         run(
-            command(build).arg(&program).arg(".").current_dir(&folder),
+            command(build).arg(program).arg(".").current_dir(&folder),
             LIMIT,
         )?;
         Ok(())
     })?;
-    Ok(program)
+    Ok(place.join("franz-go"))
 }
 
-fn rskafka(cache: &Path) -> Result<PathBuf> {
-    let (folder, target) = (
-        paths::interop().join("rskafka"),
-        cache.join("rskafka-target"),
-    );
-    let mut inputs = sources(&folder.join("src"), &["rs"])?;
-    inputs.extend([folder.join("Cargo.toml"), folder.join("Cargo.lock")]);
-    step(cache, "rskafka", &inputs, || {
+fn rskafka(cache: &Cache) -> Result<PathBuf> {
+    const PROGRAM: &str = "interop-rskafka";
+    let folder = paths::interop().join("rskafka");
+    let target = cache.dir.join("rskafka-target");
+    let mut files = sources(&folder.join("src"), &["rs"])?;
+    files.extend([folder.join("Cargo.toml"), folder.join("Cargo.lock")]);
+    let place = cache.place("rskafka", &Inputs::new().files(&files)?, |place| {
         run(
             command(["cargo", "build", "--locked", "--quiet"])
                 .current_dir(&folder)
                 .env("CARGO_TARGET_DIR", &target),
             LIMIT,
         )?;
+        std::fs::copy(target.join("debug").join(PROGRAM), place.join(PROGRAM))?;
         Ok(())
     })?;
-    Ok(target.join("debug/interop-rskafka"))
+    Ok(place.join(PROGRAM))
 }
 
 /// A copy of rskafka's own source, whose tests run against a broker.
 ///
-/// Its lock file is left out: the versions in there do not build with this compiler.
-fn rskafka_tests(cache: &Path) -> Result<PathBuf> {
+/// It gets a lock file of ours: the versions in its own do not build with this compiler.
+fn rskafka_tests(cache: &Cache) -> Result<PathBuf> {
     let folder = paths::interop().join("rskafka");
-    let lock = folder.join("Cargo.lock");
-    let copy = cache.join("rskafka-source");
-    step(cache, "rskafka-source", std::slice::from_ref(&lock), || {
-        let metadata = run(
-            command(["cargo", "metadata", "--locked", "--format-version=1"]).current_dir(&folder),
+    let files = [folder.join("Cargo.lock"), folder.join("tests.lock")];
+    let place = cache.place("rskafka-source", &Inputs::new().files(&files)?, |place| {
+        let source = rskafka_source(&folder)?;
+        run(
+            command(["cp", "-r"]).arg(source.join(".")).arg(place),
             LIMIT,
         )?;
-        let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
-        let manifest = metadata["packages"]
-            .as_array()
-            .into_iter()
-            .flatten()
-            .find(|package| package["name"] == "rskafka")
-            .and_then(|package| package["manifest_path"].as_str())
-            .context("rskafka is not among its own program's packages")?;
-        let source = Path::new(manifest)
-            .parent()
-            .context("a manifest without a folder")?;
-        remove(&copy)?;
-        run(command(["cp", "-r"]).arg(source).arg(&copy), LIMIT)?;
-        for extra in ["Cargo.lock", "rust-toolchain.toml"] {
-            remove(&copy.join(extra))?;
-        }
+        remove(&place.join("rust-toolchain.toml"))?;
+        std::fs::copy(folder.join("tests.lock"), place.join("Cargo.lock"))?;
         Ok(())
     })?;
-    Ok(copy)
+    Ok(place)
 }
 
-/// Removes a file or a folder that may be missing.
-fn remove(path: &Path) -> Result<()> {
-    let removed = if path.is_dir() {
-        std::fs::remove_dir_all(path)
-    } else {
-        std::fs::remove_file(path)
-    };
-    match removed {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(error).with_context(|| format!("remove {}", path.display()))
-        }
-        _ => Ok(()),
-    }
+/// Where cargo keeps the source of the version that our program uses.
+fn rskafka_source(folder: &Path) -> Result<PathBuf> {
+    let metadata = run(
+        command(["cargo", "metadata", "--locked", "--format-version=1"]).current_dir(folder),
+        LIMIT,
+    )?;
+    let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
+    let manifest = metadata["packages"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .find(|package| package["name"] == "rskafka")
+        .and_then(|package| package["manifest_path"].as_str())
+        .context("rskafka is not among its own program's packages")?;
+    let source = Path::new(manifest).parent();
+    Ok(source.context("a manifest without a folder")?.to_owned())
 }

@@ -17,18 +17,24 @@ pub(crate) fn interop() -> PathBuf {
     root().join("tests/interop")
 }
 
-/// What is installed for tests lives outside the repository: `MILLRACE_CACHE`, or `~/.cache/millrace`.
+/// What is installed for tests lives outside the repository: `MILLRACE_CACHE`, or `~/.cache/millrace`. Absolute, as
+/// programs that use it run in other folders.
 pub(crate) fn cache() -> Result<PathBuf> {
-    if let Some(dir) = std::env::var_os("MILLRACE_CACHE") {
-        return Ok(dir.into());
-    }
-    let home = std::env::var_os("HOME").context("neither MILLRACE_CACHE nor HOME is set")?;
-    Ok(Path::new(&home).join(".cache/millrace"))
+    let named = |name| std::env::var_os(name).filter(|dir| !dir.is_empty());
+    let dir = match named("MILLRACE_CACHE") {
+        Some(dir) => dir.into(),
+        None => {
+            let home = named("HOME").context("neither MILLRACE_CACHE nor HOME is set")?;
+            Path::new(&home).join(".cache/millrace")
+        }
+    };
+    std::path::absolute(&dir).with_context(|| format!("the cache {}", dir.display()))
 }
 
-/// Cargo's target directory.
+/// Cargo's target directory, as cargo sees it when it is called in the root.
 pub(crate) fn target() -> PathBuf {
-    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+    let named = std::env::var_os("CARGO_TARGET_DIR");
+    root().join(named.unwrap_or_else(|| "target".into()))
 }
 
 /// A fresh directory on the disk of the target directory, removed when dropped.

@@ -23,7 +23,14 @@ pub(super) fn setup(setup: Setup) -> Setup {
 }
 
 pub(super) fn run(installed: &Clients, bootstrap: &str) -> Result<()> {
-    let mut cargo = command(["cargo", "test", "--features", "full", "--no-fail-fast"]);
+    let mut cargo = command([
+        "cargo",
+        "test",
+        "--locked",
+        "--features",
+        "full",
+        "--no-fail-fast",
+    ]);
     for file in FILES {
         cargo.args(["--test", file]);
     }
