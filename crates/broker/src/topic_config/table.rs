@@ -76,7 +76,7 @@ pub static SETTINGS: &[Setting] = &[
         "-1",
     )
     .broker("compression.gzip.level")
-    .help("How hard gzip tries where compression.type is gzip; -1 is 6."),
+    .help("How hard gzip tries where batches are packed anew; -1 is 6."),
     setting("compression.lz4.level", int(1, 17), "9")
         .broker("compression.lz4.level")
         .fixed(&["9"], "LZ4 has one level here")
@@ -90,11 +90,11 @@ pub static SETTINGS: &[Setting] = &[
     .help("Codec in which batches are stored; producer: as they came."),
     setting("compression.zstd.level", int(-131_072, 22), "3")
         .broker("compression.zstd.level")
-        .help("How hard zstd tries where compression.type is zstd."),
+        .help("How hard zstd tries where batches are packed anew."),
     setting("delete.retention.ms", long(0), "86400000")
         .broker("log.cleaner.delete.retention.ms")
         .fixed(&["86400000"], NO_COMPACTION)
-        .help("How long compaction keeps tombstones; has no effect without compaction."),
+        .help("Has no effect without compaction."),
     setting("durability", Kind::Choice(&["sync", "async"]), "sync")
         .broker("log.durability")
         .help("When producers are answered: sync, once the data is on disk; async, before."),
@@ -104,10 +104,12 @@ pub static SETTINGS: &[Setting] = &[
         .help("Has no effect: a file is freed with its last reader."),
     setting("flush.messages", long(1), "9223372036854775807")
         .broker("log.flush.interval.messages")
-        .help("Records of an async topic that may stay unsynced; a sync topic always has 1."),
+        .help("Records of an async topic that ask for a sync together; a sync topic always has 1."),
     setting("flush.ms", long(0), "50")
         .broker("log.flush.interval.ms")
-        .help("Longest time that records of an async topic stay unsynced."),
+        .help(
+            "Longest time that records of an async topic stay unsynced; more than 50 counts as 50.",
+        ),
     setting(
         "follower.replication.throttled.replicas",
         Kind::List(&[]),
@@ -136,7 +138,7 @@ pub static SETTINGS: &[Setting] = &[
         .help("Has no effect without compaction."),
     setting("max.message.bytes", int(0, ENTRY_BYTES_MAX), "1048588")
         .broker("message.max.bytes")
-        .help("Largest record batch, as stored."),
+        .help("Largest record batch, as compressed; none may have more than log.file.bytes / 4."),
     // Kafka 3 knew these three and its tools still send them; Kafka 4 dropped them.
     setting("message.downconversion.enable", Kind::Bool, "true")
         .broker("log.message.downconversion.enable")
@@ -220,7 +222,7 @@ pub static SETTINGS: &[Setting] = &[
         "1073741824",
     )
     .broker("log.segment.bytes")
-    .help("Largest segment that one partition has for itself."),
+    .help("Has no effect: partitions share the files of the log."),
     setting("segment.index.bytes", int(4, I32_MAX), "10485760")
         .broker("log.index.size.max.bytes")
         .fixed(&["10485760"], "indexes are sized by the data")
@@ -231,7 +233,7 @@ pub static SETTINGS: &[Setting] = &[
         .help("Has no effect: files of the log are shared by all partitions."),
     setting("segment.ms", long(1), "604800000")
         .broker("log.roll.ms")
-        .help("Longest wait for a full file before data may expire; nothing here waits that long."),
+        .help("Has no effect: records expire without waiting for a file to be closed."),
     setting("unclean.leader.election.enable", Kind::Bool, "false")
         .broker("unclean.leader.election.enable")
         .fixed(&["false"], ONE_NODE)

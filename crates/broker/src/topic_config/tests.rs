@@ -325,3 +325,22 @@ fn every_setting_of_kafka_4_is_described() {
         assert!(names.contains(name), "{name}");
     }
 }
+
+/// Those that say of themselves that nothing follows, and those of which one value is true.
+#[test]
+fn settings_without_an_effect_say_so() {
+    let only_one_is_true = [
+        "cleanup.policy",
+        "compression.lz4.level",
+        "min.insync.replicas",
+        "remote.storage.enable",
+    ];
+    let kept_and_unread = ["segment.bytes", "segment.ms"];
+    for setting in SETTINGS {
+        let has_effect =
+            setting.effect == Effect::Honoured && !kept_and_unread.contains(&setting.name);
+        let says_none = setting.help.starts_with("Has no effect");
+        let is_plain = has_effect || only_one_is_true.contains(&setting.name);
+        assert_eq!(says_none, !is_plain, "{}: {}", setting.name, setting.help);
+    }
+}

@@ -62,7 +62,7 @@ pub(crate) static KEYS: &[Key] = &[
         Unit::Milliseconds,
         "600000",
     )
-    .help("A connection without a request for this long is closed."),
+    .help("A connection on which nothing moves for this long is closed."),
     node(
         "socket.request.max.bytes",
         int(1_024, I32_MAX),
@@ -76,7 +76,7 @@ pub(crate) static KEYS: &[Key] = &[
         Unit::Bytes,
         "134217728",
     )
-    .help("Memory for requests of all connections; beyond it reading pauses."),
+    .help("Memory for Produce requests under way; beyond it producers wait."),
     node(
         "fetch.max.bytes",
         int(1_024, I32_MAX),
@@ -112,9 +112,9 @@ pub(crate) static KEYS: &[Key] = &[
         Unit::Bytes,
         "2147483648",
     )
-    .help("Log that may wait to be sealed; beyond it producers are slowed."),
+    .help("Log that may wait to be sealed; beyond it producers wait."),
     node("log.tail.bytes", int(MIB, I64_MAX), Unit::Bytes, "33554432")
-        .help("Memory for recent records, so that readers at the end never touch the disk."),
+        .help("Memory for the newest records, from which readers at the end are served."),
     node(
         "log.retention.check.interval.ms",
         int(1, I64_MAX),
@@ -164,7 +164,7 @@ pub(crate) static KEYS: &[Key] = &[
         "1048588",
     )
     .topic("max.message.bytes")
-    .help("Largest record batch, as stored."),
+    .help("Largest record batch, as compressed; none may have more than log.file.bytes / 4."),
     node(
         "compression.type",
         Kind::Choice(&["producer", "uncompressed", "gzip", "snappy", "lz4", "zstd"]),
@@ -216,13 +216,13 @@ pub(crate) static KEYS: &[Key] = &[
         "1073741824",
     )
     .topic("segment.bytes")
-    .help("Largest segment that one partition has for itself."),
+    .help("Has no effect: partitions share the files of the log."),
     node("log.roll.ms", int(1, I64_MAX), Unit::Milliseconds, "")
         .topic("segment.ms")
-        .help("Age at which data may expire though nothing is full; unset: log.roll.hours says."),
+        .help("Has no effect: records expire without waiting for a file to be closed."),
     node("log.roll.hours", int(1, I32_MAX), Unit::Hours, "168")
         .topic("segment.ms")
-        .help("As log.roll.ms, in hours."),
+        .help("Has no effect, as log.roll.ms."),
 ];
 
 /// The key of that name.
@@ -254,6 +254,21 @@ mod tests {
             );
             let parsed = Value::parse(key, key.default);
             assert!(parsed.is_ok(), "default of {}: {parsed:?}", key.name);
+        }
+    }
+
+    /// docs/decisions/0004-segment-settings.md.
+    #[test]
+    fn keys_without_an_effect_say_so() {
+        for name in ["log.segment.bytes", "log.roll.ms", "log.roll.hours"] {
+            let key = find(name).expect("a key");
+            let says = |help: &str| help.starts_with("Has no effect");
+            assert!(says(key.help), "{name}: {}", key.help);
+            let Scope::TopicDefault(topic) = key.scope else {
+                panic!("{name} is no default of topics")
+            };
+            let topic = broker::topic_config::find(topic).expect("a setting");
+            assert!(says(topic.help), "{}: {}", topic.name, topic.help);
         }
     }
 
