@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use millrace_admin::{Bounds, LogStatus, Status, StatusSource, router, serve_within};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 /// Longest that anything here takes.
 const PATIENCE: Duration = Duration::from_secs(30);

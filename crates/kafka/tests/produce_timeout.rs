@@ -3,12 +3,13 @@
 mod support;
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use disk::{Disk, Op, Operation, Phase, RealDisk, RecordingDisk};
 use millrace_kafka::wire::ErrorCode;
 use millrace_kafka::wire::messages::*;
 use support::{Client, Settings, TestNode, batch, eventually, produce, values};
+use tokio::time::Instant;
 
 /// A disk whose syncs wait while it is shut.
 #[derive(Debug, Default)]
