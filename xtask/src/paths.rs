@@ -17,14 +17,15 @@ pub(crate) fn interop() -> PathBuf {
     root().join("tests/interop")
 }
 
-/// What is installed for tests lives outside the repository: `MILLRACE_CACHE`, or `~/.cache/millrace`. Absolute, as
-/// programs that use it run in other folders.
+/// What is installed for tests lives outside the repository: `XTASK_CACHE`, or `~/.cache/millrace`. Absolute, as
+/// programs that use it run in other folders. Its name does not begin as those of Millrace's settings do, of which a
+/// node refuses one that it does not know.
 pub(crate) fn cache() -> Result<PathBuf> {
     let named = |name| std::env::var_os(name).filter(|dir| !dir.is_empty());
-    let dir = match named("MILLRACE_CACHE") {
+    let dir = match named("XTASK_CACHE") {
         Some(dir) => dir.into(),
         None => {
-            let home = named("HOME").context("neither MILLRACE_CACHE nor HOME is set")?;
+            let home = named("HOME").context("neither XTASK_CACHE nor HOME is set")?;
             Path::new(&home).join(".cache/millrace")
         }
     };
