@@ -106,7 +106,7 @@ fn check_header(header: &FrameHeader, epoch: FileEpoch) {
     }
     let (number, synced) = (header.number, header.synced);
     let frame = builder.build(FileSequence(1), epoch, header.position, number, synced);
-    let whole = frame.bytes.clone();
+    let whole = frame.bytes;
     assert_eq!(whole.len() as u64, header.frame_bytes);
     let again = FrameHeader::parse(&whole, epoch, header.position).expect("what was built");
     let mut expected = header.clone();
