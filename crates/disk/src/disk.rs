@@ -86,6 +86,15 @@ pub trait File: Send + Sync + Debug {
     /// Any error of the device.
     fn read_at(&self, buf: &mut [u8], position: u64) -> Result<usize, Error>;
 
+    /// Like [`File::read_at`], but past the page cache where the file system can. Address, length
+    /// and position are as for [`File::write_direct_at`].
+    ///
+    /// # Errors
+    /// Any error of the device.
+    fn read_direct_at(&self, buf: &mut [u8], position: u64) -> Result<usize, Error> {
+        self.read_at(buf, position)
+    }
+
     /// Like [`File::read_at`], but `None` instead of waiting for the device: for callers that must
     /// not block and hand the read to a reader thread in that case.
     ///

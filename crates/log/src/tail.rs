@@ -61,6 +61,13 @@ impl Tail {
         (to <= bytes.len()).then(|| bytes.slice(from..to))
     }
 
+    /// Where its oldest frame starts.
+    #[must_use]
+    pub fn start(&self) -> Option<(FileSequence, u64)> {
+        let frames = self.frames.read();
+        frames.by_place.keys().next().copied()
+    }
+
     /// Bytes that it holds.
     #[must_use]
     pub fn bytes(&self) -> u64 {

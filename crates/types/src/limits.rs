@@ -9,8 +9,10 @@ pub const FRAME_BYTES_MAX: u64 = 8 << 20;
 pub const FRAME_BYTES_USUAL: u64 = (1 << 20) - 2 * BLOCK_BYTES;
 /// Memory of written frames that is kept for the next ones.
 pub const FRAME_POOL_BYTES: usize = 4 << 20;
-/// Memory of answers that were read from files that is kept for the next ones.
-pub const READ_POOL_BYTES: usize = 8 << 20;
+/// Memory of windows that nobody reads any more that is kept for the next ones.
+pub const READ_POOL_BYTES: usize = 4 << 20;
+/// Windows that are kept for the next reader.
+pub const READ_WINDOWS_BYTES: usize = 24 << 20;
 /// Memory of requests that is kept for the next ones.
 pub const KAFKA_REQUEST_POOL_BYTES: usize = 4 << 20;
 /// Buffers from this size on are kept for others; sizes are multiples of it.
@@ -88,6 +90,12 @@ pub const KAFKA_FETCH_MEMORY_BYTES: usize = 32 << 20;
 /// Requests above [`KAFKA_TRUSTED_FRAME_BYTES_MAX`] of all connections together; a larger one is
 /// taken alone. What is over it waits in the clients' sockets.
 pub const KAFKA_LARGE_REQUESTS_BYTES: usize = 128 << 20;
+/// Record bytes in one answer to a fetch that asks for no more at least: read and sent while they
+/// are in the processor's cache, and the first of them leave soon.
+pub const KAFKA_FETCH_ANSWER_BYTES: usize = 2 << 20;
+/// A partition with more records gets at least so many bytes of an answer: partitions that are read
+/// together go through the log side by side, as they stand in it.
+pub const KAFKA_FETCH_SHARE_BYTES: usize = 64 << 10;
 /// Partitions that one fetch reads between two looks at what else waits.
 pub const KAFKA_FETCH_STEP: usize = 64;
 /// Bytes of batches that are checked between two looks at what else waits.
@@ -167,8 +175,8 @@ pub const UPKEEP_MS: u64 = 100;
 pub const RETENTION_PARTITIONS_MAX: usize = 4;
 /// Producer ids that are taken from the log at once.
 pub const PRODUCER_ID_BLOCK: i64 = 1_000;
-/// What the device is told to read ahead of a cold read.
-pub const READ_AHEAD_BYTES: u64 = 1 << 20;
+/// What the device has to be waited for is read in windows of so many bytes.
+pub const READ_WINDOW_BYTES: u64 = 1 << 20;
 /// How often idle threads look whether they are to stop, at the latest.
 pub const STOP_CHECK_MS: u64 = 100;
 /// Cold reads that may wait for a reader thread.

@@ -41,6 +41,12 @@ impl<H: Hook> File for HookedFile<H> {
             .run(operation, None, || self.inner.read_at(buf, position))
     }
 
+    fn read_direct_at(&self, buf: &mut [u8], position: u64) -> Result<usize, Error> {
+        let operation = self.operation(Op::Read, position, buf.len() as u64);
+        self.gate
+            .run(operation, None, || self.inner.read_direct_at(buf, position))
+    }
+
     fn read_cached_at(&self, buf: &mut [u8], position: u64) -> Result<Option<usize>, Error> {
         let operation = self.operation(Op::Read, position, buf.len() as u64);
         self.gate

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::sync::Arc;
 
-use rustix::fs::{AtFlags, Dir, DirEntry, FileType, Mode, OFlags};
+use rustix::fs::{Advice, AtFlags, Dir, DirEntry, FileType, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::file::RealFile;
@@ -34,6 +34,8 @@ impl Disk for RealDisk {
     fn create(&self, path: &Path) -> Result<Arc<dyn File>, Error> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let fd = open(path, flags).map_err(|e| failed(Op::Create, path, e))?;
+        // What is read ahead of the writer would be in its way. Advice only.
+        rustix::fs::fadvise(&fd, 0, None, Advice::Random).ok();
         Ok(Arc::new(RealFile::new(fd, path)))
     }
 

@@ -22,8 +22,8 @@ const ZEROS: &[u8] = &[0; 64 << 10];
 pub(super) struct RealFile {
     fd: OwnedFd,
     path: PathBuf,
-    /// The same file for writes past the page cache, opened with the first one; `None` where the
-    /// file system has none.
+    /// The same file past the page cache, opened when it is first wanted; `None` where the file
+    /// system cannot.
     direct: OnceLock<Option<OwnedFd>>,
 }
 
@@ -36,12 +36,12 @@ impl RealFile {
         }
     }
 
-    /// The descriptor for writes past the page cache. Opened by number, because a file may have
+    /// The descriptor past the page cache. Opened by number, because a file may have
     /// another name by now.
     fn direct(&self) -> Option<&OwnedFd> {
         let open = || {
             let own = format!("/proc/self/fd/{}", self.fd.as_raw_fd());
-            let flags = OFlags::WRONLY | OFlags::DIRECT | OFlags::CLOEXEC;
+            let flags = OFlags::RDWR | OFlags::DIRECT | OFlags::CLOEXEC;
             retry_on_intr(|| rustix::fs::open(own.as_str(), flags, Mode::empty())).ok()
         };
         self.direct.get_or_init(open).as_ref()
@@ -104,6 +104,19 @@ impl File for RealFile {
             }
         }
         Ok(done)
+    }
+
+    fn read_direct_at(&self, buf: &mut [u8], position: u64) -> Result<usize, Error> {
+        let done = match self.direct().filter(|_| is_aligned(buf, position)) {
+            Some(direct) => read_past_cache(direct, buf, position),
+            None => Ok(0),
+        };
+        let done = done.map_err(|e| self.failed(Op::Read, position, e))?;
+        // What is left lies behind the end of the file, or the file system wants another alignment.
+        match buf.get_mut(done..) {
+            None | Some([]) => Ok(done),
+            Some(rest) => Ok(done + self.read_at(rest, position + done as u64)?),
+        }
     }
 
     fn read_cached_at(&self, buf: &mut [u8], position: u64) -> Result<Option<usize>, Error> {
@@ -181,6 +194,22 @@ impl File for RealFile {
 fn is_aligned(buf: &[u8], position: u64) -> bool {
     let blocks = |number: u64| number.is_multiple_of(BLOCK_BYTES);
     blocks(buf.as_ptr().addr() as u64) && blocks(buf.len() as u64) && blocks(position)
+}
+
+/// Reads whole blocks; gives how many bytes.
+fn read_past_cache(direct: &OwnedFd, buf: &mut [u8], position: u64) -> Result<usize, Errno> {
+    let mut done = 0;
+    while let Some(rest @ [_, ..]) = buf.get_mut(done..)
+        && is_aligned(rest, position + done as u64)
+    {
+        let at = position.saturating_add(done as u64);
+        match retry_on_intr(|| rustix::io::pread(direct, &mut *rest, at)) {
+            Ok(0) | Err(Errno::INVAL | Errno::OPNOTSUPP) => break,
+            Ok(count) => done += count,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(done)
 }
 
 /// Writes whole blocks; gives how many bytes of `buf` are written. What is left after a short write,

@@ -57,14 +57,22 @@ pub fn split(bytes: &Bytes) -> Result<Vec<(BatchHeader, Bytes)>, Error> {
     Ok(batches)
 }
 
+/// Batches cut out of others.
+pub(super) struct Cut {
+    pub(super) batches: Bytes,
+    /// Nothing behind them was left.
+    pub(super) to_the_end: bool,
+}
+
 /// Cuts the batches out of `bytes` that hold offsets of the range, as many as fit into
-/// `max_bytes`, and one more if `at_least_one`.
+/// `max_bytes`, and one more if `at_least_one`. The second value says whether the last one is among
+/// them: only then what follows `bytes` may be read on to.
 pub(super) fn cut(
     bytes: &Bytes,
     range: Range<Offset>,
     max_bytes: usize,
     at_least_one: bool,
-) -> Result<Bytes, Error> {
+) -> Result<Cut, Error> {
     let (mut start, mut end, mut at) = (0, 0, 0);
     for (header, batch) in split(bytes)? {
         let next = at + batch.len();
@@ -81,7 +89,10 @@ pub(super) fn cut(
         }
         at = next;
     }
-    Ok(bytes.slice(start..end))
+    Ok(Cut {
+        batches: bytes.slice(start..end),
+        to_the_end: end == bytes.len(),
+    })
 }
 
 fn damaged() -> Error {
@@ -111,8 +122,8 @@ mod tests {
         out
     }
 
-    fn offsets(cut: &Bytes) -> Vec<i64> {
-        split(cut)
+    fn offsets(cut: &Cut) -> Vec<i64> {
+        split(&cut.batches)
             .unwrap()
             .iter()
             .map(|(header, _)| header.base_offset.0)
@@ -130,11 +141,15 @@ mod tests {
         let all = Offset(0)..Offset(3);
         let some = cut(&bytes, all.clone(), 500, false).unwrap();
         assert_eq!(offsets(&some), [0]);
+        assert!(!some.to_the_end);
         let later = cut(&bytes, Offset(1)..Offset(3), 0, true).unwrap();
         assert_eq!(offsets(&later), [1]);
+        assert!(!later.to_the_end);
         let whole = cut(&bytes, all, 10_000, false).unwrap();
         assert_eq!(offsets(&whole), [0, 1, 2]);
+        assert!(whole.to_the_end);
         let visible = cut(&bytes, Offset(0)..Offset(2), 10_000, false).unwrap();
         assert_eq!(offsets(&visible), [0, 1]);
+        assert!(!visible.to_the_end);
     }
 }

@@ -2,6 +2,7 @@
 
 mod batches;
 mod reader;
+mod windows;
 
 pub use batches::{Batches, split};
 pub use reader::{Mode, Outcome, Plan, Reader, Want};

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use types::limits::{READ_AHEAD_BYTES, READ_POOL_BYTES};
-use types::{BufferPool, FileSequence, Offset, PartitionId, PooledBuffer};
+use types::limits::READ_WINDOWS_BYTES;
+use types::{Offset, PartitionId};
 
 use super::batches::{Batches, cut};
+use super::windows::{Range, Windows};
 use crate::error::{Corruption, Error};
 use crate::file::LogFile;
 use crate::index::{PartitionIndex, SegmentPart};
@@ -63,7 +64,7 @@ pub struct Want {
 pub struct Reader {
     tail: Arc<Tail>,
     extents: ExtentCache,
-    buffers: Arc<BufferPool>,
+    windows: Windows,
 }
 
 /// Where the bytes of a read are. It is made under the index's lock and holds what it names: no file
@@ -93,14 +94,6 @@ impl Plan {
     }
 }
 
-/// Bytes of a file to read.
-struct Range<'a> {
-    file: &'a dyn disk::File,
-    sequence: FileSequence,
-    position: u64,
-    bytes: u64,
-}
-
 impl Reader {
     /// A reader over the tail, with room for `extents_bytes` of segment indexes.
     #[must_use]
@@ -108,7 +101,7 @@ impl Reader {
         Self {
             tail,
             extents: ExtentCache::new(extents_bytes),
-            buffers: BufferPool::new(READ_POOL_BYTES),
+            windows: Windows::new(READ_WINDOWS_BYTES),
         }
     }
 
@@ -138,51 +131,64 @@ impl Reader {
     }
 
     fn read_unsealed(&self, planned: &[Planned], mode: Mode) -> Result<Outcome, Error> {
-        let ranges = planned.iter().map(|planned| Range {
-            file: planned.file.file.as_ref(),
-            sequence: planned.file.sequence,
-            position: planned.position,
-            bytes: planned.bytes,
-        });
-        let (batches, complete) = self.gather(&ranges.collect::<Vec<_>>(), mode)?;
-        Ok(if complete {
-            Outcome::Batches(batches)
-        } else {
-            short(batches)
-        })
+        let mut batches = Batches::default();
+        for planned in planned {
+            let range = Range {
+                file: planned.file.file.as_ref(),
+                sequence: planned.file.sequence,
+                position: planned.position,
+                bytes: planned.bytes,
+                readable_end: self.readable_end(planned),
+            };
+            match self.fetch(&range, mode)? {
+                Some(pieces) => pieces.into_iter().for_each(|piece| batches.push(piece)),
+                None => return Ok(short(batches)),
+            }
+        }
+        Ok(Outcome::Batches(batches))
+    }
+
+    /// Frames are in the tail in the order of the log: what is before the first of them is written.
+    fn readable_end(&self, planned: &Planned) -> u64 {
+        let (file, end) = (&planned.file, planned.position + planned.bytes);
+        match self.tail.start() {
+            Some((sequence, position)) if sequence == file.sequence => position.max(end),
+            Some((sequence, _)) if sequence < file.sequence => end,
+            // Another file is being written, or none yet in this life.
+            _ => file.file_bytes,
+        }
     }
 
     fn read_sealed(&self, part: &SegmentPart, want: Want, mode: Mode) -> Result<Outcome, Error> {
         let Some(extents) = self.extents_of(part, want.partition, mode)? else {
             return Ok(Outcome::NotCached);
         };
+        let mut batches = Batches::default();
         let first = extents.partition_point(|extent| extent.end_offset <= want.from);
-        let mut ranges = Vec::new();
-        let mut bytes = 0;
         for extent in extents.iter().skip(first) {
-            let enough = bytes >= want.max_bytes as u64 && !(want.at_least_one && bytes == 0);
-            if enough || extent.base_offset >= want.until {
+            let left = want.max_bytes.saturating_sub(batches.bytes);
+            let needed = want.at_least_one && batches.is_empty();
+            if (left == 0 && !needed) || extent.base_offset >= want.until {
                 break;
-            }
-            if extent.damaged && ranges.is_empty() {
-                return Err(damaged_extent(part, extent));
             }
             if extent.damaged {
-                // What stands before damage is given; the damage itself is an error.
+                return damaged_extent(part, extent, batches);
+            }
+            let Some(pieces) = self.fetch(&range_of(part, extent), mode)? else {
+                return Ok(short(batches));
+            };
+            if is_whole(extent, &want, left) {
+                pieces.into_iter().for_each(|piece| batches.push(piece));
+                continue;
+            }
+            let offsets = want.from..want.until;
+            let found = cut(&one(pieces), offsets, left, needed)?;
+            if !found.batches.is_empty() {
+                batches.push(found.batches);
+            }
+            if !found.to_the_end {
                 break;
             }
-            bytes += u64::from(extent.bytes);
-            ranges.push(range_of(part, extent));
-        }
-        let (found, _) = self.gather(&ranges, mode)?;
-        if found.is_empty() && !ranges.is_empty() {
-            return Ok(Outcome::NotCached);
-        }
-        let offsets = want.from..want.until;
-        let found = cut(&found.concat(), offsets, want.max_bytes, want.at_least_one)?;
-        let mut batches = Batches::default();
-        if !found.is_empty() {
-            batches.push(found);
         }
         Ok(Outcome::Batches(batches))
     }
@@ -214,102 +220,34 @@ impl Reader {
     /// # Errors
     /// Those of the device, and damage.
     pub fn read_extent(&self, part: &SegmentPart, extent: &Extent) -> Result<Bytes, Error> {
-        let (batches, _) = self.gather(&[range_of(part, extent)], Mode::Blocking)?;
-        Ok(batches.concat())
+        let pieces = self.fetch(&range_of(part, extent), Mode::Blocking)?;
+        Ok(one(pieces.unwrap_or_default()))
     }
 
-    /// The bytes of ranges, one after the other: what is not in the tail is read into one buffer.
-    /// False when it ends before a range that is not in memory and may not be waited for.
-    fn gather(&self, ranges: &[Range<'_>], mode: Mode) -> Result<(Batches, bool), Error> {
-        let mut gathered = Gathered::default();
-        for (at, range) in ranges.iter().enumerate() {
-            if let Some(bytes) = self.tail.get(range.sequence, range.position, range.bytes) {
-                gathered.pieces.push(Piece::Tail(bytes));
-                continue;
-            }
-            let room = || ranges.iter().skip(at).map(|range| range.bytes).sum();
-            let target = gathered.room_for(range, room, &self.buffers);
-            if !read(range, target, mode)? {
-                gathered.give_up(range.bytes);
-                return Ok((gathered.finish(), false));
-            }
+    /// The bytes of a range in pieces; `None` when they are not in memory and may not be waited
+    /// for.
+    fn fetch(&self, range: &Range<'_>, mode: Mode) -> Result<Option<Vec<Bytes>>, Error> {
+        if let Some(bytes) = self.tail.get(range.sequence, range.position, range.bytes) {
+            return Ok(Some(vec![bytes]));
         }
-        Ok((gathered.finish(), true))
+        match mode {
+            Mode::Cached => Ok(self.windows.get(range)),
+            Mode::Blocking => self.windows.read(range).map(Some),
+        }
     }
 }
 
-/// Fills a buffer with a range; false when it is not in memory and may not be waited for.
-fn read(range: &Range<'_>, buffer: &mut [u8], mode: Mode) -> Result<bool, Error> {
-    let cached = range.file.read_cached_at(buffer, range.position)?;
-    if cached == Some(buffer.len()) {
-        return Ok(true);
-    }
-    if mode == Mode::Cached {
-        return Ok(false);
-    }
-    range
-        .file
-        .prefetch(range.position, range.bytes + READ_AHEAD_BYTES);
-    range.file.read_exact_at(buffer, range.position)?;
-    Ok(true)
+/// Whether all of an extent is wanted.
+fn is_whole(extent: &Extent, want: &Want, left: usize) -> bool {
+    let wanted = want.from..=want.until;
+    let offsets = wanted.contains(&extent.base_offset) && wanted.contains(&extent.end_offset);
+    offsets && extent.bytes as usize <= left
 }
 
-/// Pieces of an answer while they are gathered.
-#[derive(Default)]
-struct Gathered {
-    pieces: Vec<Piece>,
-    buffer: Option<PooledBuffer>,
-    /// Bytes of the buffer that pieces take.
-    used: usize,
-}
-
-enum Piece {
-    Tail(Bytes),
-    /// A part of the buffer.
-    Read(std::ops::Range<usize>),
-}
-
-impl Gathered {
-    /// Where a range is read to. The buffer is made with the first one, for it and all after it.
-    fn room_for(
-        &mut self,
-        range: &Range<'_>,
-        all: impl FnOnce() -> u64,
-        buffers: &Arc<BufferPool>,
-    ) -> &mut [u8] {
-        let bytes = usize::try_from(range.bytes).unwrap_or(usize::MAX);
-        let buffer = self.buffer.get_or_insert_with(|| {
-            buffers.take_filled(usize::try_from(all()).unwrap_or(usize::MAX))
-        });
-        let from = self.used;
-        self.used += bytes;
-        match self.pieces.last_mut() {
-            Some(Piece::Read(last)) => last.end = self.used,
-            _ => self.pieces.push(Piece::Read(from..self.used)),
-        }
-        buffer.get_mut(from..self.used).unwrap_or_default()
-    }
-
-    /// The last range of `bytes` was not read.
-    fn give_up(&mut self, bytes: u64) {
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        if let Some(Piece::Read(last)) = self.pieces.last_mut() {
-            last.end = last.end.saturating_sub(bytes);
-        }
-        self.pieces
-            .pop_if(|piece| matches!(piece, Piece::Read(range) if range.start == range.end));
-    }
-
-    fn finish(self) -> Batches {
-        let buffer = self.buffer.map(Bytes::from_owner).unwrap_or_default();
-        let mut batches = Batches::default();
-        for piece in self.pieces {
-            batches.push(match piece {
-                Piece::Tail(bytes) => bytes,
-                Piece::Read(range) => buffer.slice(range),
-            });
-        }
-        batches
+fn one(mut pieces: Vec<Bytes>) -> Bytes {
+    match pieces.len() {
+        0 | 1 => pieces.pop().unwrap_or_default(),
+        _ => Bytes::from(pieces.concat()),
     }
 }
 
@@ -322,14 +260,18 @@ fn short(batches: Batches) -> Outcome {
     }
 }
 
-fn damaged_extent(part: &SegmentPart, extent: &Extent) -> Error {
-    Error::Corrupt(Corruption {
+/// What stands before damage is given; the damage itself is an error.
+fn damaged_extent(part: &SegmentPart, extent: &Extent, before: Batches) -> Result<Outcome, Error> {
+    if !before.is_empty() {
+        return Ok(Outcome::Batches(before));
+    }
+    Err(Error::Corrupt(Corruption {
         path: part.segment.data_path(),
         position: extent.position,
         what: "records",
         expected: format!("bytes with CRC {:08x}", extent.crc),
         found: "other bytes, when the segment was sealed".to_owned(),
-    })
+    }))
 }
 
 fn range_of<'a>(part: &'a SegmentPart, extent: &Extent) -> Range<'a> {
@@ -338,6 +280,7 @@ fn range_of<'a>(part: &'a SegmentPart, extent: &Extent) -> Range<'a> {
         sequence: part.segment.info().data.sequence,
         position: extent.position,
         bytes: u64::from(extent.bytes),
+        readable_end: part.segment.info().data.end,
     }
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 use record::Codec;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
-use types::limits::KAFKA_FETCH_STEP;
+use types::limits::{KAFKA_FETCH_ANSWER_BYTES, KAFKA_FETCH_SHARE_BYTES, KAFKA_FETCH_STEP};
 
 use self::partition::{Asked, Found};
 use super::{Call, Closed, Node, Outcome};
@@ -121,7 +121,8 @@ impl<'a> Fetch<'a> {
     /// Reads the partitions in the order in which they are asked for.
     async fn look(&self) -> Look {
         let node = self.call.session.node();
-        let wanted = self.bytes_max.min(self.available_bytes());
+        let enough = KAFKA_FETCH_ANSWER_BYTES.max(self.bytes_min);
+        let wanted = self.bytes_max.min(enough).min(self.available_bytes());
         let (memory, charge) = node.fetch_memory(wanted);
         let mut look = Look {
             found: Vec::with_capacity(self.asked.len()),
@@ -130,11 +131,16 @@ impl<'a> Fetch<'a> {
             charge,
         };
         let mut unyielded = 0;
+        let mut waiting = self.partitions().filter(|asked| asked.has_more()).count();
         for topic in &self.asked {
             let mut partitions = Vec::with_capacity(topic.len());
             for asked in topic {
                 let left = memory.saturating_sub(look.bytes);
-                let found = asked.read(self.call, left, look.bytes == 0).await;
+                let share = (left / waiting.max(1))
+                    .max(KAFKA_FETCH_SHARE_BYTES)
+                    .min(left);
+                waiting = waiting.saturating_sub(usize::from(asked.has_more()));
+                let found = asked.read(self.call, share, look.bytes == 0).await;
                 look.bytes += found.records.len();
                 look.is_final |= found.is_final();
                 partitions.push(found);

@@ -55,8 +55,12 @@ impl Asked {
 
     /// Bytes that the partition may give, one batch aside.
     pub(super) fn available_bytes(&self) -> usize {
-        let has_more = self.partition.as_ref().is_ok_and(|of| of.end() > self.from);
-        if has_more { self.bytes_max } else { 0 }
+        if self.has_more() { self.bytes_max } else { 0 }
+    }
+
+    /// Whether there are records to read.
+    pub(super) fn has_more(&self) -> bool {
+        self.partition.as_ref().is_ok_and(|of| of.end() > self.from)
     }
 
     /// Whether the partition is no longer as it was when its end was `seen_end`.

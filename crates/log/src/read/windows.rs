@@ -1,0 +1,282 @@
+//! Windows of files that were read lately, for all partitions that have records in them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use bytes::Bytes;
+use disk::File;
+use parking_lot::{Condvar, Mutex};
+use types::limits::{BLOCK_BYTES, READ_POOL_BYTES, READ_WINDOW_BYTES};
+use types::{BufferPool, FileSequence};
+
+use crate::error::Error;
+
+/// A window: a file and the multiple of [`READ_WINDOW_BYTES`] where it starts.
+type Key = (FileSequence, u64);
+
+/// Keeps what was read from the device, a window at a time: partitions stand between each other in
+/// a log file, so a window that one of them needs is soon needed by others. Files never change
+/// where they were written, and their numbers are never used again.
+#[derive(Debug)]
+pub(super) struct Windows {
+    budget_bytes: usize,
+    buffers: Arc<BufferPool>,
+    state: Mutex<State>,
+    loaded: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    windows: BTreeMap<Key, Window>,
+    bytes: usize,
+    /// Windows that a thread is reading.
+    loading: BTreeSet<Key>,
+    /// Counts uses.
+    uses: u64,
+}
+
+#[derive(Debug)]
+struct Window {
+    bytes: Bytes,
+    last_use: u64,
+}
+
+/// Bytes of a file to be found in windows.
+#[derive(Clone, Copy)]
+pub(super) struct Range<'a> {
+    pub(super) file: &'a dyn File,
+    pub(super) sequence: FileSequence,
+    pub(super) position: u64,
+    pub(super) bytes: u64,
+    /// Up to here the file may be read for others as well: what is behind may be being written.
+    pub(super) readable_end: u64,
+}
+
+impl Range<'_> {
+    fn end(&self) -> u64 {
+        self.position + self.bytes
+    }
+
+    /// The windows that it lies in, with its part of each: from and to.
+    fn parts(&self) -> impl Iterator<Item = (u64, u64, u64)> + use<> {
+        let (position, end) = (self.position, self.end());
+        let first = position - position % READ_WINDOW_BYTES;
+        let step = usize::try_from(READ_WINDOW_BYTES).unwrap_or(usize::MAX);
+        (first..end).step_by(step).map(move |start| {
+            (
+                start,
+                start.max(position),
+                end.min(start + READ_WINDOW_BYTES),
+            )
+        })
+    }
+}
+
+impl Windows {
+    pub(super) fn new(budget_bytes: usize) -> Self {
+        Self {
+            budget_bytes,
+            buffers: BufferPool::new(READ_POOL_BYTES),
+            state: Mutex::default(),
+            loaded: Condvar::new(),
+        }
+    }
+
+    /// The pieces of a range, if all of them are here.
+    pub(super) fn get(&self, range: &Range<'_>) -> Option<Vec<Bytes>> {
+        let mut state = self.state.lock();
+        let parts = range.parts();
+        parts
+            .map(|(start, from, to)| state.get((range.sequence, start), from, to))
+            .collect()
+    }
+
+    /// The pieces of a range; what is not here is read. For threads that may wait.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn read(&self, range: &Range<'_>) -> Result<Vec<Bytes>, Error> {
+        let parts = range.parts();
+        parts
+            .map(|(start, from, to)| self.read_part(range, start, from, to))
+            .collect()
+    }
+
+    fn read_part(&self, range: &Range<'_>, start: u64, from: u64, to: u64) -> Result<Bytes, Error> {
+        let key = (range.sequence, start);
+        let mut state = self.state.lock();
+        loop {
+            if let Some(bytes) = state.get(key, from, to) {
+                return Ok(bytes);
+            }
+            if state.loading.insert(key) {
+                break;
+            }
+            self.loaded.wait(&mut state);
+        }
+        drop(state);
+        let read = self.load(range, start, to);
+        let mut state = self.state.lock();
+        state.loading.remove(&key);
+        self.loaded.notify_all();
+        let bytes = read?;
+        let part = slice(&bytes, start, from, to);
+        state.put(key, bytes, self.budget_bytes);
+        drop(state);
+        part.map_or_else(|| exactly(range.file, from, to), Ok)
+    }
+
+    /// Reads a window, as far as the file may be read, past the page cache: what was written past
+    /// it is not there, and to put it there would cost more than to read it.
+    fn load(&self, range: &Range<'_>, start: u64, to: u64) -> Result<Bytes, Error> {
+        let end = range.readable_end.max(to).next_multiple_of(BLOCK_BYTES);
+        let len = end.min(start + READ_WINDOW_BYTES) - start;
+        let (len, block) = (in_memory(len), in_memory(BLOCK_BYTES));
+        let mut buffer = self.buffers.take_filled(len + block);
+        let skipped = buffer.as_ptr().align_offset(block).min(block);
+        let target = buffer.get_mut(skipped..skipped + len).unwrap_or_default();
+        let got = range.file.read_direct_at(target, start)?;
+        Ok(Bytes::from_owner(buffer).slice(skipped..skipped + got))
+    }
+}
+
+impl State {
+    /// The bytes from `from` to `to` of the file, if their window has them.
+    fn get(&mut self, key: Key, from: u64, to: u64) -> Option<Bytes> {
+        let window = self.windows.get_mut(&key)?;
+        self.uses += 1;
+        window.last_use = self.uses;
+        slice(&window.bytes, key.1, from, to)
+    }
+
+    fn put(&mut self, key: Key, bytes: Bytes, budget_bytes: usize) {
+        self.uses += 1;
+        self.bytes += bytes.len();
+        let window = Window {
+            bytes,
+            last_use: self.uses,
+        };
+        if let Some(before) = self.windows.insert(key, window) {
+            self.bytes -= before.bytes.len();
+        }
+        while self.bytes > budget_bytes && self.windows.len() > 1 {
+            let oldest = self
+                .windows
+                .iter()
+                .min_by_key(|(_, window)| window.last_use);
+            let Some(oldest) = oldest.map(|(key, _)| *key) else {
+                return;
+            };
+            if let Some(window) = self.windows.remove(&oldest) {
+                self.bytes -= window.bytes.len();
+            }
+        }
+    }
+}
+
+/// Bytes that a window does not have though it was read up to them: the file is too short.
+fn exactly(file: &dyn File, from: u64, to: u64) -> Result<Bytes, Error> {
+    let mut bytes = vec![0; in_memory(to - from)];
+    file.read_exact_at(&mut bytes, from)?;
+    Ok(bytes.into())
+}
+
+fn slice(window: &Bytes, start: u64, from: u64, to: u64) -> Option<Bytes> {
+    let (from, to) = (in_memory(from - start), in_memory(to - start));
+    (to <= window.len()).then(|| window.slice(from..to))
+}
+
+fn in_memory(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use disk::{Disk, SimDisk};
+    use std::io::IoSlice;
+    use std::path::Path;
+
+    const WINDOW: u64 = READ_WINDOW_BYTES;
+
+    fn file(disk: &SimDisk, bytes: &[u8]) -> Arc<dyn File> {
+        let file = disk.create(Path::new("/f")).unwrap();
+        file.write_at(&[IoSlice::new(bytes)], 0).unwrap();
+        file
+    }
+
+    fn content(bytes: u64) -> Vec<u8> {
+        (0..bytes).map(|at| (at / 100 % 251) as u8).collect()
+    }
+
+    fn range(file: &dyn File, position: u64, bytes: u64, readable_end: u64) -> Range<'_> {
+        Range {
+            file,
+            sequence: FileSequence(1),
+            position,
+            bytes,
+            readable_end,
+        }
+    }
+
+    #[test]
+    fn what_was_read_for_one_is_there_for_others() {
+        let content = content(3 * WINDOW);
+        let disk = SimDisk::new(1);
+        let file = file(&disk, &content);
+        let windows = Windows::new(8 * in_memory(WINDOW));
+        let across = range(file.as_ref(), WINDOW - 10, 20, 3 * WINDOW);
+        assert_eq!(windows.get(&across), None);
+        let read = windows.read(&across).unwrap();
+        assert_eq!(read.len(), 2);
+        let at = in_memory(WINDOW);
+        assert_eq!(read.concat(), content[at - 10..at + 10]);
+        let neighbour = range(file.as_ref(), 5, 2 * WINDOW - 5, 3 * WINDOW);
+        let found = windows.get(&neighbour).unwrap();
+        assert_eq!(found.concat(), content[5..2 * at]);
+        let third = range(file.as_ref(), 2 * WINDOW, 1, 3 * WINDOW);
+        assert_eq!(windows.get(&third), None);
+    }
+
+    #[test]
+    fn a_window_that_ended_early_is_read_again_when_more_of_it_was_written() {
+        let content = content(WINDOW);
+        let disk = SimDisk::new(1);
+        let file = file(&disk, &content[..8192]);
+        let windows = Windows::new(in_memory(WINDOW));
+        let first = range(file.as_ref(), 100, 50, 150);
+        assert_eq!(windows.read(&first).unwrap().concat(), content[100..150]);
+        file.write_at(&[IoSlice::new(&content)], 0).unwrap();
+        let later = range(file.as_ref(), 9_000, 50, 9_050);
+        assert_eq!(windows.get(&later), None);
+        assert_eq!(
+            windows.read(&later).unwrap().concat(),
+            content[9_000..9_050]
+        );
+    }
+
+    #[test]
+    fn the_windows_used_longest_ago_go_over_budget() {
+        let content = content(3 * WINDOW);
+        let disk = SimDisk::new(1);
+        let file = file(&disk, &content);
+        let windows = Windows::new(2 * in_memory(WINDOW));
+        let at = |window: u64| range(file.as_ref(), window * WINDOW, 10, 3 * WINDOW);
+        windows.read(&at(0)).unwrap();
+        windows.read(&at(1)).unwrap();
+        assert!(windows.get(&at(0)).is_some());
+        windows.read(&at(2)).unwrap();
+        assert!(windows.get(&at(1)).is_none());
+        assert!(windows.get(&at(0)).is_some() && windows.get(&at(2)).is_some());
+    }
+
+    #[test]
+    fn the_end_of_the_file_is_an_error() {
+        let disk = SimDisk::new(1);
+        let file = file(&disk, &content(8192));
+        let windows = Windows::new(in_memory(WINDOW));
+        let beyond = range(file.as_ref(), 8_000, 1_000, 9_000);
+        assert!(windows.read(&beyond).is_err());
+        assert!(windows.read(&beyond).is_err(), "nobody waits for ever");
+    }
+}
