@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
+
 /// The operation that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "each is the method of that name")]
@@ -77,6 +79,14 @@ impl Error {
     #[must_use]
     pub fn is_locked(&self) -> bool {
         self.op == Op::Lock && self.source.kind() == io::ErrorKind::WouldBlock
+    }
+
+    /// The process has no handle or memory left for this: it says nothing of the file.
+    #[must_use]
+    pub fn is_shortage(&self) -> bool {
+        let shortages = [Errno::MFILE, Errno::NFILE, Errno::NOMEM];
+        let code = self.source.raw_os_error();
+        code.is_some_and(|code| shortages.iter().any(|errno| errno.raw_os_error() == code))
     }
 
     /// The simulated disk is off, or was off since the file was opened.

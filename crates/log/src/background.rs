@@ -480,7 +480,7 @@ fn unread(file: Arc<LogFile>) -> Result<LogFile, Arc<LogFile>> {
 fn punch(segment: &Segment, log_starts: &[(PartitionId, Offset)]) -> Result<(), Error> {
     let mut runs = Vec::with_capacity(log_starts.len());
     for (partition, log_start) in log_starts {
-        runs.push((segment.extents(*partition)?, *log_start));
+        runs.push((segment.stored_extents(*partition)?, *log_start));
     }
     let dead = dead_ranges(
         runs.iter()

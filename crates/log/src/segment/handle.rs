@@ -4,14 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::{Disk, File};
+use parking_lot::Mutex;
 use types::{PartitionId, SegmentId};
 
 use super::extent::Extent;
 use super::footer::checked_extents;
 use super::info::SegmentInfo;
+use super::lost::LostFile;
+use super::rebuild::{Rebuilt, rebuild, rebuilt_extents};
 use super::row::DirectoryRow;
+use crate::commit_log::error_chain;
 use crate::decode::Malformed;
-use crate::error::Error;
+use crate::error::{Corruption, Error};
 
 /// An open segment: the file that holds its batches, and what the directory knows of it. The
 /// footer is opened when it is asked for. Readers keep it alive as long as they read.
@@ -21,6 +25,10 @@ pub struct Segment {
     dir: PathBuf,
     info: SegmentInfo,
     data: Arc<dyn File>,
+    /// Why not all of the data file can be read; its position is how much can be.
+    fault: Option<Corruption>,
+    /// The index as the data file tells it, or why it tells none, once the footer could not.
+    rebuilt: Mutex<Option<Result<Rebuilt, Corruption>>>,
 }
 
 impl Segment {
@@ -30,12 +38,60 @@ impl Segment {
     /// Those of the device.
     pub fn open(disk: Arc<dyn Disk>, dir: &Path, info: SegmentInfo) -> Result<Self, Error> {
         let data = disk.open(&info.data_path(dir))?;
-        Ok(Self {
+        Ok(Self::new(disk, dir, info, data, None))
+    }
+
+    /// Like [`open`](Self::open), but a data file that is missing, too short or cannot be opened is
+    /// a [`fault`](Self::fault) of the segment and nothing more.
+    ///
+    /// # Errors
+    /// When the process has no handle left, which says nothing of the file.
+    pub fn open_damaged(disk: Arc<dyn Disk>, dir: &Path, info: SegmentInfo) -> Result<Self, Error> {
+        let path = info.data_path(dir);
+        let opened = disk.open(&path);
+        let opened = opened.and_then(|file| file.len().map(|len| (file, len)));
+        let (data, len, found): (Arc<dyn File>, _, _) = match opened {
+            Ok((file, len)) if len >= info.data.end => {
+                return Ok(Self::new(disk, dir, info, file, None));
+            }
+            Ok((file, len)) => (file, len, "the end of the file".to_owned()),
+            Err(error) if error.is_shortage() || error.is_power_cut() => return Err(error.into()),
+            Err(error) => {
+                let lost = LostFile::new(&path, &error);
+                (Arc::new(lost), 0, error_chain(&error))
+            }
+        };
+        let fault = Corruption {
+            path,
+            position: len,
+            what: "data file of a segment",
+            expected: format!("frames up to byte {}", info.data.end),
+            found,
+        };
+        Ok(Self::new(disk, dir, info, data, Some(fault)))
+    }
+
+    fn new(
+        disk: Arc<dyn Disk>,
+        dir: &Path,
+        info: SegmentInfo,
+        data: Arc<dyn File>,
+        fault: Option<Corruption>,
+    ) -> Self {
+        Self {
             disk,
             dir: dir.to_path_buf(),
             info,
             data,
-        })
+            fault,
+            rebuilt: Mutex::default(),
+        }
+    }
+
+    /// Why not all of the data file can be read, if so.
+    #[must_use]
+    pub const fn fault(&self) -> Option<&Corruption> {
+        self.fault.as_ref()
     }
 
     /// Its number.
@@ -77,11 +133,51 @@ impl Segment {
     }
 
     /// The extents of a partition in offset order: one read of the footer, checked. None where
-    /// the segment holds nothing of it.
+    /// the segment holds nothing of it. Where the footer cannot be read the whole data file is,
+    /// once.
+    ///
+    /// # Errors
+    /// Those of the device, and damage of the data file.
+    pub fn extents(&self, partition: PartitionId) -> Result<Arc<[Extent]>, Error> {
+        let failed = match self.stored_extents(partition) {
+            Err(Error::Disk(error)) if error.is_shortage() || error.is_power_cut() => {
+                return Err(error.into());
+            }
+            Err(error) => error,
+            stored => return stored,
+        };
+        let (Some(row), None) = (self.row(partition), &self.fault) else {
+            return Err(failed);
+        };
+        // Held while the file is read: whoever else asks would have to read it as well.
+        let mut rebuilt = self.rebuilt.lock();
+        let known = match rebuilt.take() {
+            Some(known) => known,
+            None => self.rebuild(&failed)?,
+        };
+        match rebuilt.insert(known) {
+            Ok(all) => rebuilt_extents(self, all, row),
+            Err(corruption) => Err(corruption.clone().into()),
+        }
+    }
+
+    fn rebuild(&self, failed: &Error) -> Result<Result<Rebuilt, Corruption>, Error> {
+        tracing::error!(
+            segment = self.info.id.0,
+            error = error_chain(failed),
+            "the footer of a segment cannot be read, its index is made anew"
+        );
+        match rebuild(self) {
+            Err(Error::Corrupt(corruption)) => Ok(Err(corruption)),
+            done => done.map(Ok),
+        }
+    }
+
+    /// The extents of a partition as they stand in the footer.
     ///
     /// # Errors
     /// [`Error::Corrupt`] when that part of the footer is damaged; those of the device.
-    pub fn extents(&self, partition: PartitionId) -> Result<Arc<[Extent]>, Error> {
+    pub fn stored_extents(&self, partition: PartitionId) -> Result<Arc<[Extent]>, Error> {
         let Some(row) = self.row(partition) else {
             return Ok(Arc::from([]));
         };

@@ -3,6 +3,7 @@ mod cuts;
 mod dead;
 mod fixture;
 mod formats;
+mod lost;
 mod model;
 mod seal;
 mod verify;
