@@ -109,7 +109,7 @@ fn recover(disk: &SimDisk, first: First, proven: FrameNumber) -> Result<(), Erro
     let (found, files) = find(disk, first)?;
     let mut seen = Seen::default();
     let mut survey = survey(&files, proven)?;
-    lost_files(&found, &mut survey)?;
+    lost_files(&found, &files, &mut survey)?;
     replay(&files, &mut survey, &mut seen)?;
     seal(disk, &files, &survey);
     if survey.damage.is_some() {

@@ -29,8 +29,11 @@ pub enum AppendError {
     /// The disk is full.
     #[error("no log space is left")]
     Full,
-    /// Confirmed bytes of the partition are damaged; `millrace repair` decides what happens.
-    #[error("the partition is damaged and takes no records")]
+    /// Confirmed records of the partition are lost.
+    #[error(
+        "confirmed records of the partition cannot be read: it takes no new ones until everything up \
+         to them is deleted (DeleteRecords, as by kafka-delete-records), or the whole topic"
+    )]
     Damaged,
     /// The node takes no more changes.
     #[error(transparent)]

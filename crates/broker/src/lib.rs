@@ -15,6 +15,7 @@
 
 mod broker;
 mod error;
+mod holes;
 mod inbox;
 pub mod leader_epoch;
 pub mod metadata;
@@ -43,5 +44,5 @@ pub use open::{Machines, NodeConfig, open, open_dir};
 pub use partition::{Partition, Waiter};
 pub use partition_row::partition_log_start;
 pub use read_pool::{Closed, ReadPool};
-pub use shared::{Shared, StorageStats};
+pub use shared::{DamagedPartition, Shared, StorageStats};
 pub use topic::Topic;

@@ -84,13 +84,17 @@ fn find_at_or_after(
         let want = Want {
             partition: partition.id,
             from: start,
-            until: partition.end(),
+            until: start,
             max_bytes: 0,
             at_least_one: true,
         };
         let mut next = start;
         while next < end {
-            let want = Want { from: next, ..want };
+            let want = Want {
+                from: next,
+                until: partition.readable_until(next)?,
+                ..want
+            };
             let batches = reader
                 .read(&partition.index, want, Mode::Blocking)?
                 .into_batches();

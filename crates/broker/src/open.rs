@@ -1,5 +1,6 @@
 //! Opening a node: from a data directory to the machines that run it.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -240,8 +241,11 @@ fn recover(
     let first = (header.replay.sequence, header.replay.epoch);
     let files = recovery::chain(&found, &dir.log(), first)?;
     let mut survey = recovery::survey(&files, header.proven)?;
-    let unfinished = recovery::lost_files(&found, &mut survey)?;
+    let unfinished = recovery::lost_files(&found, &files, &mut survey)?;
     recovery::replay(&files, &mut survey, &mut loading)?;
+    for info in loading.state.known_segments() {
+        found.keep_name(&info.data);
+    }
     let provisioner = Arc::new(Provisioner::new(
         Arc::clone(&dir.disk),
         dir.log(),
@@ -267,8 +271,12 @@ fn recover(
     let ended = ended_files(&files, &survey);
     state.adopt_files(&files, next.writer.file());
     if damage.is_none() {
-        for path in unfinished {
-            if let Err(error) = provisioner.remove(&path) {
+        let data: BTreeSet<_> = state
+            .known_segments()
+            .map(|info| info.data_path(&dir.root))
+            .collect();
+        for path in unfinished.iter().filter(|path| !data.contains(*path)) {
+            if let Err(error) = provisioner.remove(path) {
                 tracing::warn!(error = %error, "an unfinished spare stays behind");
             }
         }

@@ -5,11 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use log::index::PartitionIndex;
 use log::read::{Plan, Want};
+use log::segment::Hole;
 use parking_lot::{Mutex, RwLock};
 use tokio::sync::Notify;
 use types::{LeaderEpoch, Offset, PartitionId, TopicId};
 
 use crate::error::FetchError;
+use crate::holes::Holes;
 use crate::leader_epoch::EpochHistory;
 
 /// Applied state of a partition. The owner alone changes it; readers take what they find.
@@ -30,7 +32,7 @@ pub struct Partition {
     end: AtomicI64,
     decided_end: AtomicI64,
     deleted: AtomicBool,
-    damaged: AtomicBool,
+    holes: Holes,
     waiters: Mutex<Vec<Arc<Waiter>>>,
 }
 
@@ -46,7 +48,7 @@ impl Partition {
             end: AtomicI64::new(0),
             decided_end: AtomicI64::new(0),
             deleted: AtomicBool::new(false),
-            damaged: AtomicBool::new(false),
+            holes: Holes::default(),
             waiters: Mutex::default(),
         }
     }
@@ -75,11 +77,17 @@ impl Partition {
         self.deleted.load(Ordering::Acquire)
     }
 
-    /// Whether confirmed bytes of it are damaged: what is before them can be read, nothing can be
-    /// appended.
+    /// Whether confirmed records of it are lost: what is around them can be read, nothing can be
+    /// appended until the log start is past them.
     #[must_use]
     pub fn is_damaged(&self) -> bool {
-        self.damaged.load(Ordering::Acquire)
+        !self.holes.is_empty()
+    }
+
+    /// What is lost, in offset order.
+    #[must_use]
+    pub fn holes(&self) -> Vec<Hole> {
+        self.holes.all()
     }
 
     /// Stored bytes.
@@ -127,12 +135,20 @@ impl Partition {
         Ok(())
     }
 
+    /// How far a read from `from` on may go: to the end, or to where records are lost.
+    ///
+    /// # Errors
+    /// The record at `from` itself is lost.
+    pub(crate) fn readable_until(&self, from: Offset) -> Result<Offset, log::Error> {
+        Ok(self.holes.readable_until(from, self.end())?)
+    }
+
     /// The plan of a read of whole batches from `from` on: at most `max_bytes`, or one larger batch
     /// if `at_least_one`. `None` at the end. What a reader gets by it counts only if `from` can
     /// still be read afterwards: what is trimmed may be punched out.
     ///
     /// # Errors
-    /// As [`check_readable`](Self::check_readable).
+    /// As [`check_readable`](Self::check_readable); the record at `from` is lost.
     pub fn plan(
         &self,
         from: Offset,
@@ -140,7 +156,7 @@ impl Partition {
         at_least_one: bool,
     ) -> Result<Option<Plan>, FetchError> {
         self.check_readable(from)?;
-        let until = self.end();
+        let until = self.readable_until(from)?;
         if from == until {
             return Ok(None);
         }
@@ -156,14 +172,18 @@ impl Partition {
 
     pub(crate) fn set_log_start(&self, offset: Offset) {
         self.log_start.store(offset.0, Ordering::Release);
+        self.holes.trim(offset);
     }
 
     pub(crate) fn set_decided_end(&self, offset: Offset) {
         self.decided_end.store(offset.0, Ordering::Release);
     }
 
-    pub(crate) fn set_damaged(&self) {
-        self.damaged.store(true, Ordering::Release);
+    /// Takes what is lost, if anybody can still ask for it.
+    pub(crate) fn add_hole(&self, hole: Hole) {
+        if hole.end_offset > self.log_start() {
+            self.holes.add(hole);
+        }
     }
 
     /// Moves the end and wakes readers that waited for `bytes` more.

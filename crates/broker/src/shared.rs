@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use log::segment::Hole;
 use parking_lot::RwLock;
 use types::{LeaderEpoch, TopicId};
 
@@ -36,6 +37,18 @@ pub struct StorageStats {
     pub owner_step_max_us: u64,
 }
 
+/// A partition that lost confirmed records. It takes none until its log start is past the end of
+/// its last hole.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DamagedPartition {
+    /// Name of its topic.
+    pub topic: Arc<str>,
+    /// Its number in the topic.
+    pub partition: i32,
+    /// What is lost, and where it was, in offset order.
+    pub holes: Vec<Hole>,
+}
+
 #[derive(Debug, Default)]
 struct Catalog {
     by_name: BTreeMap<Arc<str>, Arc<Topic>>,
@@ -59,6 +72,23 @@ impl Shared {
     #[must_use]
     pub fn topics(&self) -> Vec<Arc<Topic>> {
         self.catalog.read().by_name.values().cloned().collect()
+    }
+
+    /// The partitions that lost confirmed records, by topic and number.
+    #[must_use]
+    pub fn damaged_partitions(&self) -> Vec<DamagedPartition> {
+        let topics = self.topics();
+        let partitions = topics
+            .iter()
+            .flat_map(|topic| topic.partitions.iter().map(move |of| (topic, of)));
+        partitions
+            .filter(|(_, partition)| partition.is_damaged())
+            .map(|(topic, partition)| DamagedPartition {
+                topic: Arc::clone(&topic.name),
+                partition: partition.number,
+                holes: partition.holes(),
+            })
+            .collect()
     }
 
     /// Epoch of every partition's leader.

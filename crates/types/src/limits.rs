@@ -37,6 +37,9 @@ pub const JOB_STEP_BYTES: usize = 1 << 20;
 /// A block CRC of a segment covers at most this much.
 pub const SEGMENT_CRC_BLOCK_BYTES: u64 = 256 << 10;
 
+/// Holes of a partition that are told apart; what lies between the last ones counts as lost then.
+pub const PARTITION_HOLES_MAX: usize = 64;
+
 /// Records in one batch.
 pub const BATCH_RECORDS_MAX: usize = 1 << 20;
 /// Bytes that one batch may unpack to while it is checked.

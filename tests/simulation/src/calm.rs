@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use broker::metadata::{CreateTopicRequest, TopicRef};
 use broker::owner::{AppendPart, AppendProposal, AppendResults, Appended, Proposal};
-use broker::{AppendError, Machines, Partition, TrimError};
+use broker::{AppendError, FetchError, Machines, Partition, TrimError};
 use disk::{Disk, SimDisk};
+use log::read::Mode;
 use log::{Origin, Progress};
 use record::Codec;
 use tokio::sync::oneshot;
 use types::{Clock, ManualClock, Offset, PartitionId, SeededRandom};
 
 use crate::batch::Shape;
+use crate::ensure;
 use crate::failure::Failure;
 use crate::model::SubmissionId;
-use crate::seen::{Seen, SeenBatch, chain};
+use crate::seen::{Seen, SeenBatch, chain, parse};
 use crate::setup::Setup;
 
 /// Steps after which something must have come to rest.
@@ -239,6 +241,48 @@ impl Calm {
         found
             .and_then(|p| p.batches)
             .ok_or_else(|| Failure(format!("partition {id} is gone")))
+    }
+
+    /// Asks for each offset of a partition: which can be read, which are lost.
+    ///
+    /// # Errors
+    /// When the partition is gone, or a read gives anything but records or damage.
+    pub fn offsets(&self, id: PartitionId) -> Result<(Vec<i64>, Vec<i64>), Failure> {
+        let partition = self.partition(id)?;
+        let (mut good, mut lost) = (Vec::new(), Vec::new());
+        for offset in partition.log_start().0..partition.end().0 {
+            let plan = match partition.plan(Offset(offset), 0, true) {
+                Ok(Some(plan)) => plan,
+                Ok(None) => return Err(Failure(format!("nothing at {offset}"))),
+                Err(FetchError::Storage(_)) => {
+                    lost.push(offset);
+                    continue;
+                }
+                Err(error) => return Err(Failure(chain(&error))),
+            };
+            match self.node.reader.carry_out(&plan, Mode::Blocking) {
+                Ok(outcome) => {
+                    let batches = parse(&outcome.into_batches().concat(), offset)?;
+                    ensure!(!batches.is_empty(), "nothing at {offset}");
+                    good.push(offset);
+                }
+                Err(_) => lost.push(offset),
+            }
+        }
+        Ok((good, lost))
+    }
+
+    /// Moves the log start.
+    ///
+    /// # Errors
+    /// When it is refused.
+    pub fn trim(&mut self, partition: PartitionId, to: i64) -> Result<Offset, TrimError> {
+        let trimmed = self.ask(|reply| Proposal::Trim {
+            partition,
+            to: Some(Offset(to)),
+            reply,
+        });
+        trimmed.unwrap_or(Err(TrimError::UnknownPartition))
     }
 
     /// Ends the process, power on, lets `meddle` change the disk, and starts again.

@@ -86,14 +86,15 @@ fn a_bad_payload_stops_its_partition_and_no_other() {
     let flip = |disk: &disk::SimDisk| assert!(disk.corrupt(&file, frame.position + 152 + 300, 1));
     scene.calm.restart(flip).unwrap();
     assert!(scene.calm.node.log.poisoned().is_none());
-    assert_eq!(
-        ends(&scene),
-        [1, 3],
-        "the second batch of the first partition is bad"
-    );
     let [bad, good] = scene.partitions[..] else {
         panic!("two partitions")
     };
+    let offsets = |scene: &Scene| [bad, good].map(|id| scene.calm.offsets(id).unwrap());
+    // The second batch of the first partition is bad.
+    assert_eq!(
+        offsets(&scene),
+        [(vec![0, 2], vec![1]), (vec![0, 1, 2], vec![])]
+    );
     assert_eq!(
         scene.calm.append(bad, 10).unwrap_err(),
         AppendError::Damaged
@@ -102,7 +103,8 @@ fn a_bad_payload_stops_its_partition_and_no_other() {
     // It stays so when the checkpoint knows of it, and when the file is sealed.
     scene.calm.checkpoint();
     scene.calm.restart(|_| ()).unwrap();
-    assert_eq!(ends(&scene), [1, 4]);
+    let both = [(vec![0, 2], vec![1]), (vec![0, 1, 2, 3], vec![])];
+    assert_eq!(offsets(&scene), both);
     assert_eq!(
         scene.calm.append(bad, 10).unwrap_err(),
         AppendError::Damaged
@@ -112,12 +114,58 @@ fn a_bad_payload_stops_its_partition_and_no_other() {
     }
     scene.calm.rest(Duration::from_secs(2));
     scene.calm.checkpoint();
+    let segments: Vec<_> = scene.calm.node.owner.segments().cloned().collect();
+    let holds = |s: &&std::sync::Arc<log::segment::Segment>| s.row(bad).is_some();
+    assert!(
+        segments
+            .iter()
+            .find(holds)
+            .unwrap()
+            .row(bad)
+            .unwrap()
+            .damaged
+    );
     scene.calm.power_cut().unwrap();
-    assert_eq!(ends(&scene), [1, 12]);
+    let both = [(vec![0, 2], vec![1]), ((0..12).collect(), vec![])];
+    assert_eq!(offsets(&scene), both);
     assert_eq!(
         scene.calm.append(bad, 10).unwrap_err(),
         AppendError::Damaged
     );
+}
+
+#[test]
+fn a_partition_takes_records_again_once_its_bad_batch_is_trimmed_away() {
+    let mut scene = scene();
+    let file = live_file(&scene.calm.disk).unwrap();
+    let frame = frames(&scene.calm.disk, &file).unwrap().records()[2];
+    let flip = |disk: &disk::SimDisk| assert!(disk.corrupt(&file, frame.position + 152 + 300, 1));
+    scene.calm.restart(flip).unwrap();
+    let id = scene.partitions[0];
+    let damaged = scene.calm.node.shared.damaged_partitions();
+    let [only] = &damaged[..] else {
+        panic!("{damaged:?}")
+    };
+    assert_eq!((&*only.topic, only.partition), ("topic", 0));
+    let hole = &only.holes[0];
+    assert_eq!((hole.first_offset.0, hole.end_offset.0), (1, 2));
+    assert_eq!(hole.corruption.path, file);
+
+    scene.calm.trim(id, 1).unwrap();
+    assert_eq!(scene.calm.append(id, 10).unwrap_err(), AppendError::Damaged);
+    scene.calm.trim(id, 2).unwrap();
+    assert_eq!(scene.calm.node.shared.damaged_partitions(), []);
+    assert_eq!(scene.calm.append(id, 10).unwrap().base_offset.0, 3);
+    // By a replay of the trim, and by what a checkpoint says.
+    for last in [3, 4] {
+        scene.calm.restart(|_| ()).unwrap();
+        assert_eq!(scene.calm.node.shared.damaged_partitions(), []);
+        let good = (2..=last).collect();
+        assert_eq!(scene.calm.offsets(id).unwrap(), (good, vec![]));
+        assert_eq!(scene.calm.append(id, 10).unwrap().base_offset.0, last + 1);
+        scene.calm.checkpoint();
+        scene.calm.checkpoint();
+    }
 }
 
 #[test]
@@ -199,6 +247,32 @@ fn one_copy_of_a_file_header_is_enough() {
             assert_eq!(ends(&scene), [3, 3]);
         }
     }
+}
+
+#[test]
+fn a_log_file_that_is_missing_between_others_ends_what_is_served_before_it() {
+    let mut scene = scene();
+    let mut files = Vec::new();
+    for _ in 0..2 {
+        scene.calm.restart(|_| ()).unwrap();
+        scene.calm.append(scene.partitions[0], 1_000).unwrap();
+        scene.calm.rest(Duration::from_millis(200));
+        files.push(live_file(&scene.calm.disk).unwrap());
+    }
+    assert_eq!(ends(&scene), [5, 3]);
+    let lost = scene.calm.disk.contents(&files[0]).unwrap();
+    let last = scene.calm.disk.contents(&files[1]).unwrap();
+    let meddle = |disk: &disk::SimDisk| disk::Disk::remove(disk, &files[0]).unwrap();
+    scene.calm.restart(meddle).unwrap();
+    assert!(scene.calm.node.log.poisoned().is_some(), "said loudly");
+    assert_eq!(ends(&scene), [3, 3], "what is before it is served");
+    scene.calm.rest(Duration::from_secs(5));
+    assert_eq!(scene.calm.disk.contents(&files[1]).unwrap(), last);
+    // Put back, it is as if nothing had been.
+    let meddle = |disk: &disk::SimDisk| disk.place(&files[0], &lost);
+    scene.calm.restart(meddle).unwrap();
+    assert!(scene.calm.node.log.poisoned().is_none());
+    assert_eq!(ends(&scene), [5, 3]);
 }
 
 fn break_both(disk: &disk::SimDisk, file: &Path) {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use log::file::LogFile;
 use log::index::{BatchRef, Dropped, Run, SegmentPart};
-use log::segment::{DirectoryRow, Segment, SegmentInfo, SwapEntry};
-use log::{EntryHeader, Error};
+use log::segment::{DirectoryRow, Hole, Segment, SegmentInfo, SwapEntry};
+use log::{Corruption, EntryHeader, Error};
 use record::BatchHeader;
 use types::{FileSequence, LogIndex, PartitionId, SegmentId};
 
@@ -54,7 +54,7 @@ impl Applied {
     /// Carries out an entry.
     ///
     /// # Errors
-    /// Only a swap can fail: when the segment that it names cannot be opened.
+    /// Only a swap can fail: when the process has no handle left for the segment that it names.
     pub(crate) fn apply(
         &mut self,
         entry: &EntryHeader,
@@ -82,11 +82,6 @@ impl Applied {
         let Some(partition) = self.partitions.get_mut(&entry.partition) else {
             return;
         };
-        if partition.shared.is_damaged() {
-            // What follows the damage stays, out of sight, until somebody decides about it.
-            self.index_batch(entry, place);
-            return;
-        }
         partition.producers.apply(header, entry);
         let end = entry.end_offset();
         partition
@@ -101,6 +96,25 @@ impl Applied {
         };
         partition.shared.set_decided_end(partition.next_offset);
         partition.shared.set_end(end, u64::from(place.bytes));
+    }
+
+    /// Carries out the entry of a batch whose bytes are damaged. It keeps its offsets and its
+    /// place: what was confirmed is never cut off.
+    pub(crate) fn apply_damaged(&mut self, entry: &EntryHeader, place: Place<'_>, why: Corruption) {
+        self.index_batch(entry, place);
+        let Some(partition) = self.partitions.get_mut(&entry.partition) else {
+            return;
+        };
+        let end = entry.end_offset().max(partition.shared.end());
+        partition.next_offset = partition.next_offset.max(end);
+        partition.shared.set_decided_end(partition.next_offset);
+        partition.shared.set_end(end, 0);
+        partition.shared.add_hole(Hole {
+            first_offset: entry.base_offset,
+            end_offset: entry.end_offset(),
+            is_marked: false,
+            corruption: why,
+        });
     }
 
     fn apply_trim(&mut self, entry: &EntryHeader) {
@@ -189,7 +203,21 @@ impl Applied {
         if self.storage.segments.contains_key(&info.id) {
             return Ok(());
         }
-        let segment = Segment::open(Arc::clone(&self.disk), &self.root, info)?;
+        self.open_segment(info)
+    }
+
+    /// Opens a segment and puts it into the indexes. What is missing of it is said and keeps
+    /// nobody from going on.
+    pub(crate) fn open_segment(&mut self, info: SegmentInfo) -> Result<(), Error> {
+        let segment = Segment::open_damaged(Arc::clone(&self.disk), &self.root, info)?;
+        if let Some(fault) = segment.fault() {
+            tracing::error!(
+                segment = segment.id().0,
+                error = %fault,
+                partitions = segment.info().rows.len(),
+                "a segment is damaged: its partitions serve what is around it and take no records"
+            );
+        }
         self.add_segment(Arc::new(segment));
         Ok(())
     }
@@ -207,9 +235,6 @@ impl Applied {
         let Some(partition) = self.partitions.get(&row.partition) else {
             return false;
         };
-        if row.damaged {
-            partition.shared.set_damaged();
-        }
         let run = Run {
             first_offset: row.first_offset,
             end_offset: row.end_offset,
@@ -223,7 +248,18 @@ impl Applied {
         };
         let log_start = partition.shared.log_start();
         let file = segment.info().data.sequence;
-        partition.shared.index.write().seal(file, part, log_start)
+        let is_live = partition.shared.index.write().seal(file, part, log_start);
+        if is_live && let Some(hole) = segment.hole(row.partition) {
+            tracing::error!(
+                error = %hole.corruption,
+                partition = row.partition.0,
+                first_offset = hole.first_offset.0,
+                end_offset = hole.end_offset.0,
+                "confirmed records are damaged: the partition serves what is around them"
+            );
+            partition.shared.add_hole(hole);
+        }
+        is_live
     }
 
     /// A replay met a batch of a partition that was made after the checkpoint began, in a file that

@@ -1,6 +1,6 @@
 //! Building applied state from a checkpoint's rows and the log after it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use log::checkpoint::{CheckpointHeader, Row, RowKey, kind};
 use log::file::LogFile;
 use log::frame::PlacedHeader;
 use log::recovery::Replay;
-use log::segment::{Segment, SegmentInfo, SwapEntry};
+use log::segment::{SegmentInfo, SwapEntry};
 use log::{Corruption, EntryHeader, Error, Kind};
 use record::BatchHeader;
 use types::{LogIndex, PartitionId, SegmentId};
@@ -32,6 +32,9 @@ pub(crate) struct Loading {
     /// The index that each topic's row stood at.
     topic_index: BTreeMap<types::TopicId, LogIndex>,
     node_index: LogIndex,
+    /// Partitions that were damaged when the checkpoint was written. It does not say where, so
+    /// what it covers of them is looked at again.
+    suspects: BTreeSet<PartitionId>,
     /// The last entry said that the node stopped in order.
     pub(crate) clean: bool,
 }
@@ -49,6 +52,7 @@ impl Loading {
             from,
             topic_index: BTreeMap::new(),
             node_index: LogIndex(0),
+            suspects: BTreeSet::new(),
             clean: false,
         };
         loading.state.index = from;
@@ -109,16 +113,14 @@ impl Loading {
         state.shared.set_decided_end(stored.end);
         state.shared.set_end(stored.end, 0);
         if stored.damaged {
-            state.shared.set_damaged();
+            self.suspects.insert(id);
         }
         Some(())
     }
 
     fn segment_row(&mut self, row: &Row, path: &Path) -> Result<(), Error> {
         let info = SegmentInfo::decode(&row.value).map_err(|_| bad_row(row, path))?;
-        let segment = Segment::open(Arc::clone(&self.state.disk), &self.state.root, info)?;
-        self.state.add_segment(Arc::new(segment));
-        Ok(())
+        self.state.open_segment(info)
     }
 
     /// Whether the row of what the entry is about holds it already.
@@ -143,6 +145,11 @@ impl Loading {
             *index = (*index).max(entry.index);
         }
         self.state.stamp_ms = self.state.stamp_ms.max(entry.append_time_ms);
+    }
+
+    /// Whether a batch that the checkpoint covers is looked at all the same.
+    fn is_suspect(&self, entry: &EntryHeader) -> bool {
+        entry.kind == Kind::Records && self.suspects.contains(&entry.partition)
     }
 
     /// Whether nobody can read the batch any more: its payload is not even looked at.
@@ -176,7 +183,8 @@ impl Loading {
 
 impl Replay for Loading {
     fn wants_payload(&self, entry: &PlacedHeader) -> bool {
-        !self.is_covered(&entry.header) && !self.is_dead(&entry.header)
+        let header = &entry.header;
+        (!self.is_covered(header) || self.is_suspect(header)) && !self.is_dead(header)
     }
 
     fn entry(
@@ -193,7 +201,7 @@ impl Replay for Loading {
         };
         self.state.storage.file_unless_sealed(file);
         self.passed(header);
-        let Some(payload) = payload else {
+        let Some(payload) = payload.filter(|_| !self.is_covered(header)) else {
             // Where a batch is the rows of the checkpoint do not say.
             if header.kind == Kind::Records {
                 self.state.index_batch(header, place);
@@ -216,24 +224,28 @@ impl Replay for Loading {
 
     fn bad_payload(
         &mut self,
-        _file: &Arc<LogFile>,
+        file: &Arc<LogFile>,
         entry: &PlacedHeader,
         corruption: &Corruption,
     ) -> bool {
         let header = &entry.header;
-        let partition = match header.kind {
-            Kind::Records => self.state.partitions.get(&header.partition),
-            _ => return false,
-        };
-        if let Some(partition) = partition {
-            tracing::error!(
-                error = %corruption,
-                partition = header.partition.0,
-                offset = header.base_offset.0,
-                "confirmed records are damaged: the partition serves what is before them"
-            );
-            partition.shared.set_damaged();
+        if header.kind != Kind::Records {
+            return false;
         }
+        tracing::error!(
+            error = %corruption,
+            partition = header.partition.0,
+            first_offset = header.base_offset.0,
+            end_offset = header.end_offset().0,
+            "confirmed records are damaged: the partition serves what is around them"
+        );
+        let place = Place {
+            file,
+            position: entry.position,
+            bytes: entry.payload_bytes,
+        };
+        self.state.storage.file_unless_sealed(file);
+        self.state.apply_damaged(header, place, corruption.clone());
         self.passed(header);
         true
     }

@@ -281,9 +281,22 @@ impl Applied {
         }
     }
 
+    /// Segments that are known, those included that are dropped and not removed yet.
+    pub(crate) fn known_segments(&self) -> impl Iterator<Item = &SegmentInfo> {
+        let kept = self.storage.segments.values().map(|state| &state.segment);
+        let dropped = self.freed.segments.iter().map(|(segment, _)| segment);
+        kept.chain(dropped).map(|segment| segment.info())
+    }
+
+    /// Whether all that segments stand on is there.
+    pub(crate) fn is_whole(&self) -> bool {
+        let mut segments = self.storage.segments.values();
+        segments.all(|state| state.segment.fault().is_none())
+    }
+
     /// Finds what the last life left behind: files that are neither in the log nor of a segment,
     /// and footers of no segment. Until two more checkpoints are written an older one may still
-    /// want them.
+    /// want them. Where anything is damaged nothing is swept.
     pub(crate) fn adopt_orphans(
         &mut self,
         found: &FoundFiles,
@@ -295,21 +308,24 @@ impl Applied {
             .iter()
             .map(|chained| (chained.file.sequence, chained.file.epoch))
             .collect();
-        for state in self.storage.segments.values() {
-            let data = &state.segment.info().data;
-            needed.insert((data.sequence, data.epoch));
-        }
-        let known = self.freed.segments.iter().map(|(s, _)| &s.info().data);
+        let known = self.known_segments().map(|info| &info.data);
         needed.extend(known.map(|data| (data.sequence, data.epoch)));
         self.freed.orphaned_at = checkpoint;
-        let orphans = found.unneeded(&needed).into_iter().map(Orphan::File);
-        self.freed.orphans.extend(orphans);
+        let mut orphans: Vec<_> = found
+            .unneeded(&needed)
+            .into_iter()
+            .map(Orphan::File)
+            .collect();
+        let mut missing: BTreeSet<_> = self.storage.segments.keys().copied().collect();
         for name in dir.disk.list(&dir.segments())? {
+            if let Some(FooterFile::Whole(id)) = FooterFile::from_name(&name) {
+                missing.remove(&id);
+            }
             match FooterFile::from_name(&name) {
                 Some(FooterFile::Whole(id)) if !self.storage.knows(id) && !self.freed.knows(id) => {
                     // Its number is taken: it will be removed by that name.
                     self.storage.next_segment = self.storage.next_segment.max(SegmentId(id.0 + 1));
-                    self.freed.orphans.push(Orphan::Footer(id));
+                    orphans.push(Orphan::Footer(id));
                 }
                 Some(FooterFile::Unfinished(_)) => {
                     if let Err(error) = dir.disk.remove(&dir.segments().join(name)) {
@@ -318,6 +334,13 @@ impl Applied {
                 }
                 _ => {}
             }
+        }
+        for id in missing {
+            let why = "the footer of a segment is missing, its index is made anew when it is read";
+            tracing::error!(segment = id.0, why);
+        }
+        if self.is_whole() {
+            self.freed.orphans = orphans;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use super::scan::{FrameAt, read_header};
 use crate::error::{Corruption, Error};
 use crate::file::{FileHeader, FileState, HEADER_BYTES, LogFile, Spare, name_number};
 use crate::frame::{EPOCH_AT, FrameHeader};
+use crate::segment::DataFile;
 
 /// The log files of a directory, by what their headers say.
 #[derive(Debug, Default)]
@@ -100,6 +101,20 @@ impl FoundFiles {
         all.filter(|(header, _)| !needed.contains(&(header.sequence, header.epoch)))
             .map(|(_, file)| Arc::clone(file))
             .collect()
+    }
+
+    /// The first live file with a later sequence.
+    pub(super) fn first_behind(&self, sequence: FileSequence) -> Option<&Arc<LogFile>> {
+        let later = FileSequence(sequence.0 + 1);
+        let mut files = self.live.range(later..).flat_map(|(_, files)| files);
+        files.next().map(|(_, file)| file)
+    }
+
+    /// No new file takes the name of this one, be it missing: a segment goes by it.
+    pub fn keep_name(&mut self, data: &DataFile) {
+        let name = data.name.rsplit('/').next();
+        let number = name.and_then(name_number).unwrap_or_default();
+        self.last_name = self.last_name.max(number);
     }
 
     fn header(&self, file: &LogFile) -> Option<&FileHeader> {

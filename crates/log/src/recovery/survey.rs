@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use types::FrameNumber;
 use types::limits::BLOCK_BYTES;
+use types::{FileSequence, FrameNumber};
 
 use super::files::{ChainedFile, FoundFiles};
 use super::scan::{FrameAt, read_header, read_payload};
 use crate::error::{Corruption, Error};
-use crate::file::HEADER_BYTES;
+use crate::file::{HEADER_BYTES, LogFile};
 use crate::frame::FrameFault;
 use crate::mutant::{self, Mutant};
 
@@ -221,14 +221,26 @@ fn damage(chained: &ChainedFile, index: usize, frame: FrameNumber, stop: &Stop) 
     }
 }
 
-/// Looks for frames in files whose headers are not good. One behind the end of the log means that
-/// the file was part of it: damage. Gives the files without any: spares that were never finished.
+/// Looks for what the log lost: a live file behind the last one of `files`, so that one between them
+/// is missing; frames behind the end of the log in files whose headers are not good. Either is
+/// damage. Gives the files of the latter kind without any frame: spares that were never finished.
 ///
 /// # Errors
 /// Those of the device.
-pub fn lost_files(found: &FoundFiles, survey: &mut Survey) -> Result<Vec<PathBuf>, Error> {
+pub fn lost_files(
+    found: &FoundFiles,
+    files: &[ChainedFile],
+    survey: &mut Survey,
+) -> Result<Vec<PathBuf>, Error> {
     let mut unfinished = Vec::new();
     if survey.damage.is_some() {
+        return Ok(unfinished);
+    }
+    if let Some(last) = files.last()
+        && let Some(later) = found.first_behind(last.file.sequence)
+    {
+        let lost = FileSequence(last.file.sequence.0 + 1);
+        lose(survey, survey.last.next(), missing_file(lost, later));
         return Ok(unfinished);
     }
     for broken in &found.broken {
@@ -241,15 +253,7 @@ pub fn lost_files(found: &FoundFiles, survey: &mut Survey) -> Result<Vec<PathBuf
             };
             is_empty = false;
             if frame.number > survey.last {
-                // No frame goes into a file before those of the one before it are synced (I3).
-                survey.proven = survey.proven.max(survey.last);
-                survey.proven_end = survey.end;
-                survey.damage = Some(Damage {
-                    file: usize::MAX,
-                    position: 0,
-                    frame: frame.number,
-                    corruption: broken.corruption.clone(),
-                });
+                lose(survey, frame.number, broken.corruption.clone());
                 return Ok(Vec::new());
             }
             at = frame.end();
@@ -259,4 +263,27 @@ pub fn lost_files(found: &FoundFiles, survey: &mut Survey) -> Result<Vec<PathBuf
         }
     }
     Ok(unfinished)
+}
+
+/// The log goes on in a file that cannot be read. What is before that file is proven: no frame
+/// goes into a file before those of the one before it are synced (I3).
+fn lose(survey: &mut Survey, frame: FrameNumber, corruption: Corruption) {
+    survey.proven = survey.proven.max(survey.last);
+    survey.proven_end = survey.end;
+    survey.damage = Some(Damage {
+        file: usize::MAX,
+        position: 0,
+        frame,
+        corruption,
+    });
+}
+
+fn missing_file(lost: FileSequence, later: &LogFile) -> Corruption {
+    Corruption {
+        path: later.path.parent().unwrap_or(&later.path).to_path_buf(),
+        position: 0,
+        what: "log file",
+        expected: format!("a live file with sequence {lost}"),
+        found: format!("a later one, {}", later.path.display()),
+    }
 }

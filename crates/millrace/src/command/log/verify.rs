@@ -113,7 +113,7 @@ fn verify(dir: &DataDir) -> anyhow::Result<Report> {
     );
     let files = recovery::chain(&found, &dir.log(), first)?;
     let mut survey = recovery::survey(&files, checkpoint.header.proven)?;
-    recovery::lost_files(&found, &mut survey)?;
+    recovery::lost_files(&found, &files, &mut survey)?;
     report
         .damages
         .extend(survey.damage.iter().map(|d| d.corruption.to_string()));
