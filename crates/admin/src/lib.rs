@@ -17,4 +17,4 @@ mod status;
 pub use bounded::Bounds;
 pub use router::router;
 pub use server::{serve, serve_within};
-pub use status::{Listener, LogStatus, Status, StatusSource};
+pub use status::{Damage, Listener, LogStatus, Status, StatusSource};

@@ -39,6 +39,12 @@ pub struct Status {
     pub topics_count: u64,
     /// Partitions of all topics.
     pub partitions_count: u64,
+    /// Partitions that lost confirmed records and take no new ones.
+    #[serde(default)]
+    pub damaged_partitions_count: u64,
+    /// What they lost, the first of them.
+    #[serde(default)]
+    pub damages: Vec<Damage>,
     /// Client connections that are open.
     pub connections_count: u64,
     /// Resident memory of the process.
@@ -47,6 +53,22 @@ pub struct Status {
     pub tail_bytes: u64,
     /// Memory held by requests under way.
     pub request_bytes: u64,
+}
+
+/// Confirmed records that cannot be read. Their partition takes records again once everything up
+/// to `end_offset` is deleted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Damage {
+    /// Name of the topic.
+    pub topic: String,
+    /// Number of the partition in it.
+    pub partition: i32,
+    /// The first offset that is lost.
+    pub first_offset: i64,
+    /// The offset after the last one; of what lies between, some may be readable.
+    pub end_offset: i64,
+    /// What is damaged, and where.
+    pub reason: String,
 }
 
 /// One listener.

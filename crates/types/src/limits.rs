@@ -37,6 +37,8 @@ pub const JOB_STEP_BYTES: usize = 1 << 20;
 /// A block CRC of a segment covers at most this much.
 pub const SEGMENT_CRC_BLOCK_BYTES: u64 = 256 << 10;
 
+/// Losses that the status lists; more are only counted.
+pub const STATUS_DAMAGES_MAX: usize = 100;
 /// Holes of a partition that are told apart; what lies between the last ones counts as lost then.
 pub const PARTITION_HOLES_MAX: usize = 64;
 

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::Duration;
 
-use admin::Status;
+use admin::{Damage, Status};
 use anyhow::{Context, bail};
 use clap::Args;
 
@@ -56,6 +56,7 @@ fn rows(status: &Status) -> Vec<(&'static str, String)> {
     ];
     let listeners = status.listeners.iter();
     rows.extend(listeners.map(|l| ("listener", format!("{} {}", l.name, l.addresses.join(",")))));
+    rows.extend(damages(status));
     rows.extend([
         ("topics", status.topics_count.to_string()),
         ("partitions", status.partitions_count.to_string()),
@@ -88,6 +89,32 @@ fn rows(status: &Status) -> Vec<(&'static str, String)> {
     rows
 }
 
+/// What is damaged; nothing while all is well.
+fn damages(status: &Status) -> Vec<(&'static str, String)> {
+    let count = status.damaged_partitions_count;
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut rows = vec![(
+        "damaged partitions",
+        format!("{count}, they take no records"),
+    )];
+    rows.extend(status.damages.iter().map(|damage| {
+        let offsets = format!("[{}, {})", damage.first_offset, damage.end_offset);
+        let Damage {
+            topic,
+            partition,
+            reason,
+            ..
+        } = damage;
+        (
+            "lost",
+            format!("{topic} {partition}, offsets {offsets}: {reason}"),
+        )
+    }));
+    rows
+}
+
 /// One GET over HTTP/1.0, which has no chunks; the body of a 200.
 fn get(server: &str, path: &str) -> anyhow::Result<String> {
     let mut stream = connect(server)?;
@@ -117,4 +144,32 @@ fn connect(server: &str) -> anyhow::Result<TcpStream> {
         }
     }
     Err(last.map_or_else(|| anyhow::anyhow!("the name has no address"), Into::into))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damage_is_shown_with_its_offsets_and_not_at_all_while_there_is_none() {
+        let mut status = Status::default();
+        assert_eq!(damages(&status), []);
+        status.damaged_partitions_count = 1;
+        status.damages.push(Damage {
+            topic: "orders".into(),
+            partition: 3,
+            first_offset: 10,
+            end_offset: 20,
+            reason: "a file is missing".into(),
+        });
+        let expected = [
+            ("damaged partitions", "1, they take no records".to_owned()),
+            (
+                "lost",
+                "orders 3, offsets [10, 20): a file is missing".to_owned(),
+            ),
+        ];
+        assert_eq!(damages(&status), expected);
+        assert!(rows(&status).iter().any(|row| *row == expected[1]));
+    }
 }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use admin::{LogStatus, Status, StatusSource};
+use admin::{Damage, LogStatus, Status, StatusSource};
 use anyhow::Context;
 use broker::owner::OwnerConfig;
 use broker::shell::Running;
@@ -18,6 +18,7 @@ use log::DataDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use types::limits::STATUS_DAMAGES_MAX;
 use types::{Clock, SystemClock, SystemRandom};
 
 use super::kafka_settings;
@@ -263,7 +264,10 @@ impl StatusSource for BrokerStatus {
         let topics = self.broker.shared().topics();
         let (written, synced) = self.broker.log().progress();
         let stats = self.broker.shared().storage_stats();
+        let damaged = self.broker.shared().damaged_partitions();
         Status {
+            damaged_partitions_count: damaged.len() as u64,
+            damages: damages(&damaged),
             node_id: info.node_id,
             cluster_id: info.cluster_id.clone(),
             log: LogStatus {
@@ -292,6 +296,21 @@ impl StatusSource for BrokerStatus {
             Some(reason) => Err(format!("the log is stopped: {reason}")),
         }
     }
+}
+
+/// What is lost, as the status shows it.
+fn damages(damaged: &[broker::DamagedPartition]) -> Vec<Damage> {
+    let holes = damaged
+        .iter()
+        .flat_map(|of| of.holes.iter().map(move |hole| (of, hole)));
+    let damage = |(of, hole): (&broker::DamagedPartition, &log::segment::Hole)| Damage {
+        topic: of.topic.to_string(),
+        partition: of.partition,
+        first_offset: hole.first_offset.0,
+        end_offset: hole.end_offset.0,
+        reason: hole.corruption.to_string(),
+    };
+    holes.take(STATUS_DAMAGES_MAX).map(damage).collect()
 }
 
 #[cfg(test)]
