@@ -15,6 +15,7 @@
 
 mod broker;
 mod error;
+mod fit;
 mod holes;
 mod inbox;
 pub mod leader_epoch;

@@ -13,6 +13,7 @@ use log::recovery::{self, ChainedFile, Continuation, FoundFiles, Survey};
 use log::{CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine};
 use types::{Clock, ErrorKind, FrameNumber, Random, SeededRandom};
 
+use crate::fit::fit_to_disk;
 use crate::inbox::Inbox;
 use crate::owner::{Applied, Kept, KeptCheckpoint, Loading, Owner, OwnerConfig, OwnerParts};
 use crate::shared::Shared;
@@ -98,6 +99,7 @@ pub fn open_dir(
     clock: Arc<dyn Clock>,
     mut random: Box<dyn Random>,
 ) -> Result<Machines, Error> {
+    let config = &fit_to_disk(config, &dir);
     let disk = Arc::clone(&dir.disk);
     let state = Applied::empty(&dir, config.owner.defaults.clone());
     let opened = if dir.fresh {

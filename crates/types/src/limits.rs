@@ -30,6 +30,14 @@ pub const ENTRY_BYTES_MAX: u64 = 128 << 20;
 pub const LOG_FILE_BYTES_MIN: u64 = 64 << 10;
 /// Largest size of a log file.
 pub const LOG_FILE_BYTES_MAX: u64 = 4 << 30;
+/// A disk holds at least so many log files: they are made smaller where it would not.
+pub const DISK_LOG_FILES_MIN: u64 = 64;
+/// The part of a disk that log which is not sealed takes at most: one divided by this.
+pub const DISK_UNSEALED_SHARE: u64 = 8;
+/// Quarters of the bound on unsealed log from which on producers are slowed.
+pub const PACE_BEGIN_QUARTERS: u64 = 3;
+/// In this time slowed producers add at most what is left to the bound.
+pub const PACE_HORIZON_MS: u64 = 1_000;
 /// Numbers that only grow (of files, frames, headers) stay below; what claims more is damage.
 pub const LOG_NUMBER_MAX: u64 = 1 << 62;
 /// Writes of background jobs go in steps of this size, each with its own sync.

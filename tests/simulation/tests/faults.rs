@@ -101,8 +101,47 @@ fn a_full_disk_refuses_data_keeps_everything_and_serves_again_by_itself() {
         assert!(taken < 100, "the disk never fills");
     }
     calm.disk.set_capacity(1 << 40);
-    calm.rest(Duration::from_millis(500));
+    // On a disk of this size little may wait to be sealed, and sealing is tried every two seconds.
+    calm.rest(Duration::from_secs(3));
     assert_eq!(calm.append(partition, 16_000).unwrap().base_offset.0, taken);
+}
+
+#[test]
+fn producers_slow_down_before_the_unsealed_log_is_at_its_bound() {
+    let (mut calm, partition) = node();
+    let bound = calm.setup.node.owner.unsealed_bytes_max;
+    calm.disk.inject(
+        Fault::new(Op::Create, FaultKind::Io)
+            .on("segments")
+            .forever(),
+    );
+    let unsealed = |calm: &Calm| calm.node.shared.storage_stats().unsealed_bytes;
+    let mut taken = 3;
+    // Time stands still: in no time nobody may add more than is free to everybody.
+    while calm.append(partition, 10_000).is_ok() {
+        taken += 1;
+        assert!(taken < 1_000, "nobody is ever slowed");
+    }
+    assert_eq!(end(&calm, partition), taken);
+    // What was put off is not refused: it is decided as time goes on.
+    calm.rest(Duration::from_millis(100));
+    assert_eq!(end(&calm, partition), taken + 1);
+    assert!(unsealed(&calm) >= bound / 4 * 3, "{}", unsealed(&calm));
+    assert!(unsealed(&calm) < bound / 16 * 13, "{}", unsealed(&calm));
+    for _ in 0..300 {
+        let _slowed = calm.append(partition, 10_000);
+        calm.rest(Duration::from_millis(200));
+    }
+    assert!(unsealed(&calm) > bound / 10 * 9, "{}", unsealed(&calm));
+    assert!(unsealed(&calm) <= bound, "{}", unsealed(&calm));
+    // Once the background works again they all get their turn.
+    calm.disk.clear_faults();
+    for _ in 0..10 {
+        calm.rest(Duration::from_secs(3));
+    }
+    assert!(unsealed(&calm) < bound / 2, "{}", unsealed(&calm));
+    let end = end(&calm, partition);
+    assert_eq!(calm.append(partition, 10).unwrap().base_offset.0, end);
 }
 
 #[test]

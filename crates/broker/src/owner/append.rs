@@ -48,7 +48,7 @@ impl Owner {
     }
 
     /// Decides what waits for log space, in order, as far as there is some now. What waits only
-    /// for the next spare file stays; on a full device it is refused.
+    /// for the next spare file, or for its turn, stays; on a full device it is refused.
     pub(super) fn retry_deferred(&mut self) {
         while self.outbox.len() < OWNER_DECIDE_MAX
             && let Some(append) = self.deferred.pop_front()
@@ -58,9 +58,10 @@ impl Owner {
             if needed > most {
                 // It would wait for ever, and everybody behind it.
                 append.fail(&too_large(needed, most));
-            } else if needed <= self.room_bytes {
+            } else if needed <= self.room_bytes && self.pace.admits() {
+                self.pace.take(needed);
                 self.append_now(append);
-            } else if self.log.is_full() {
+            } else if needed > self.room_bytes && self.log.is_full() {
                 append.fail(&AppendError::Full);
             } else {
                 self.deferred.push_front(append);
@@ -75,7 +76,13 @@ impl Owner {
             .log
             .room_bytes(SPARES_RESERVED)
             .saturating_sub(self.reserved_bytes);
-        let too_much = self.unsealed_bytes() > self.config.unsealed_bytes_max;
+        let (unsealed, bound) = (self.unsealed_bytes(), self.config.unsealed_bytes_max);
+        self.pace.advance(
+            self.clock.monotonic(),
+            unsealed + self.reserved_bytes,
+            bound,
+        );
+        let too_much = unsealed > bound;
         self.room_bytes = if too_much { 0 } else { free };
         let all = self.log.room_bytes(SPARES_FOR_RECOVERY);
         self.metadata_room_bytes = all.saturating_sub(self.reserved_bytes);

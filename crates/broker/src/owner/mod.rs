@@ -10,6 +10,7 @@ mod checkpoint;
 mod flight;
 mod lifecycle;
 mod metadata;
+mod pace;
 mod proposal;
 mod replay;
 mod space;
@@ -33,6 +34,7 @@ use types::{Clock, FrameNumber, LogIndex, Offset, PartitionId, Random, ShardId, 
 use self::apply::Place;
 use self::checkpoint::CheckpointRun;
 use self::flight::{Effect, InFlight, Waiting};
+use self::pace::Pace;
 use self::space::Freed;
 use self::state::{Partitions, SHARED_SHARD, Storage};
 use crate::error::Stopped;
@@ -62,7 +64,7 @@ pub struct OwnerConfig {
     pub producer_expiration_ms: i64,
     /// The largest entry that a log file takes.
     pub entry_bytes_max: usize,
-    /// Unsealed log at which producers wait.
+    /// Unsealed log at which producers wait; near it they are slowed.
     pub unsealed_bytes_max: u64,
     /// Log after which a checkpoint is written.
     pub checkpoint_bytes: u64,
@@ -141,6 +143,7 @@ pub struct Owner {
     stopping: Option<Reply<Result<(), Stopped>>>,
     checkpoint: CheckpointRun,
     upkeep: trim::Upkeep,
+    pace: Pace,
     ended: VecDeque<(Arc<LogFile>, u64)>,
     stopped: bool,
     step_max_us: u64,
@@ -200,6 +203,7 @@ impl Owner {
             stopping: None,
             checkpoint: CheckpointRun::new(parts.kept, parts.next_checkpoint, now),
             upkeep: trim::Upkeep::new(now),
+            pace: Pace::new(now),
             ended: parts.ended.into(),
             stopped: false,
             step_max_us: 0,
@@ -260,7 +264,12 @@ impl Owner {
     /// When the owner wants to be stepped though nothing arrives.
     #[must_use]
     pub fn next_wake(&self) -> Duration {
-        self.upkeep.next_wake(self.clock.monotonic())
+        let wake = self.upkeep.next_wake(self.clock.monotonic());
+        // What is deferred waits for log space, which wakes the owner, or for its turn.
+        match self.deferred.is_empty() || self.pace.admits() {
+            true => wake,
+            false => wake.min(self.pace.wait()),
+        }
     }
 
     /// Changes of metadata take the ballast too, but not what a recovery needs: on a full device
