@@ -43,11 +43,8 @@ fn fit(config: &NodeConfig, total_bytes: u64) -> NodeConfig {
     let owner = &mut fitting.owner;
     if fitting.log_file_bytes < asked {
         // Entries keep their share of a file.
-        let shrunk = |bytes: usize| {
-            let bytes = bytes as u128 * u128::from(fitting.log_file_bytes) / u128::from(asked);
-            usize::try_from(bytes).unwrap_or(usize::MAX)
-        };
-        owner.entry_bytes_max = shrunk(owner.entry_bytes_max);
+        let share = owner.entry_bytes_max as u128 * u128::from(fitting.log_file_bytes);
+        owner.entry_bytes_max = usize::try_from(share / u128::from(asked)).unwrap_or(usize::MAX);
     }
     // One file is written while another one is sealed.
     let least = 2 * fitting.log_file_bytes;

@@ -105,14 +105,14 @@ pub(crate) static KEYS: &[Key] = &[
         Unit::Bytes,
         "268435456",
     )
-    .help("Size of a file of the log, at most a 64th of the disk."),
+    .help("Size of a file of the log, at most 1/64 of the disk."),
     node(
         "log.unsealed.bytes",
         int(2 * LOG_FILE_BYTES_MIN, I64_MAX),
         Unit::Bytes,
         "2147483648",
     )
-    .help("Log that may wait to be sealed, at most an eighth of the disk; near it producers are slowed."),
+    .help("Log that may wait to be sealed, at most 1/8 of the disk; producers slow near it."),
     node("log.tail.bytes", int(MIB, I64_MAX), Unit::Bytes, "33554432")
         .help("Memory for the newest records, from which readers at the end are served."),
     node(
