@@ -7,11 +7,11 @@ use std::sync::Arc;
 use disk::Disk;
 use log::background::{Background, JobQueue};
 use log::checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter, Loaded, ReplayPosition};
-use log::file::{Provisioner, Spare, Writer};
+use log::file::{LogFile, Provisioner, Spare, Writer};
 use log::read::Reader;
 use log::recovery::{self, ChainedFile, Continuation, FoundFiles, Survey};
 use log::{CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine};
-use types::{Clock, ErrorKind, FrameNumber, Random, SeededRandom};
+use types::{Clock, ErrorKind, FileEpoch, FileSequence, FrameNumber, Random, SeededRandom};
 
 use crate::fit::fit_to_disk;
 use crate::inbox::Inbox;
@@ -71,7 +71,7 @@ struct Opened {
     provisioner: Arc<Provisioner>,
     clean: bool,
     damage: Option<String>,
-    ended: Vec<(Arc<log::file::LogFile>, u64)>,
+    ended: Vec<(Arc<LogFile>, u64)>,
 }
 
 /// Opens the node of a data directory, or makes one.
@@ -241,8 +241,17 @@ fn recover(
     }
     let mut found = FoundFiles::read(dir.disk.as_ref(), &dir.log(), dir.id)?;
     let first = (header.replay.sequence, header.replay.epoch);
-    let files = recovery::chain(&found, &dir.log(), first)?;
-    let mut survey = recovery::survey(&files, header.proven)?;
+    let (files, mut survey) = match recovery::chain(&found, &dir.log(), first) {
+        Ok(files) => {
+            let survey = recovery::survey(&files, header.proven)?;
+            (files, survey)
+        }
+        Err(Error::Corrupt(corruption)) => {
+            loading.state.lose_unsealed(&corruption);
+            (Vec::new(), Survey::lost(header.proven, corruption))
+        }
+        Err(error) => return Err(error),
+    };
     let unfinished = recovery::lost_files(&found, &files, &mut survey)?;
     recovery::replay(&files, &mut survey, &mut loading)?;
     for info in loading.state.known_segments() {
@@ -310,7 +319,7 @@ fn go_on(
     loading: &mut Loading,
 ) -> Result<(Continuation, Option<String>), Error> {
     let stuck = |last: FrameNumber, why: String, random: &mut dyn Random| {
-        let writer = stuck_writer(files, survey, provisioner, random)?;
+        let writer = stuck_writer(&dir.log(), files, survey, provisioner, random);
         let stuck = Continuation {
             writer,
             last,
@@ -349,7 +358,7 @@ fn go_on(
 }
 
 /// The files of the chain and where each ends.
-fn ended_files(files: &[ChainedFile], survey: &Survey) -> Vec<(Arc<log::file::LogFile>, u64)> {
+fn ended_files(files: &[ChainedFile], survey: &Survey) -> Vec<(Arc<LogFile>, u64)> {
     let end = |chained: &ChainedFile| chained.end.unwrap_or(survey.proven_end);
     files
         .iter()
@@ -359,20 +368,25 @@ fn ended_files(files: &[ChainedFile], survey: &Survey) -> Vec<(Arc<log::file::Lo
 
 /// A writer for a log that is stopped before it begins.
 fn stuck_writer(
+    dir: &Path,
     files: &[ChainedFile],
     survey: &Survey,
     provisioner: &Arc<Provisioner>,
     random: &mut dyn Random,
-) -> Result<Writer, Error> {
-    let last = files.last().ok_or(Error::Full)?;
-    let (provisioner, file) = (Arc::clone(provisioner), Arc::clone(&last.file));
-    Ok(Writer::resume(
+) -> Writer {
+    let file = match files.last() {
+        Some(last) => Arc::clone(&last.file),
+        // What the checkpoint holds is served even so.
+        None => Arc::new(LogFile::missing(dir, FileSequence(0), FileEpoch(0))),
+    };
+    let provisioner = Arc::clone(provisioner);
+    Writer::resume(
         provisioner,
         fork(random),
         file,
         survey.end,
         survey.last.next(),
-    ))
+    )
 }
 
 /// Sets space aside for the next checkpoint, which may be larger than one of `file_bytes`: without

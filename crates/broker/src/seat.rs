@@ -33,7 +33,12 @@ impl Seat {
                 return;
             };
             let worked = owner.step();
+            let holds_back = owner.holds_back();
             drop(owner);
+            if holds_back {
+                // Its own thread does not know yet how soon it must look again.
+                break;
+            }
             if !worked && !self.inbox.has_work() {
                 return;
             }

@@ -275,6 +275,58 @@ fn a_log_file_that_is_missing_between_others_ends_what_is_served_before_it() {
     assert_eq!(ends(&scene), [5, 3]);
 }
 
+#[test]
+fn without_the_first_file_to_replay_what_is_sealed_is_served() {
+    let mut scene = scene();
+    let [one, two] = scene.partitions[..] else {
+        panic!("two partitions")
+    };
+    for _ in 0..8 {
+        scene.calm.append(one, 14_000).unwrap();
+    }
+    scene.calm.rest(Duration::from_secs(2));
+    scene.calm.checkpoint();
+    scene.calm.checkpoint();
+    scene.calm.rest(Duration::from_millis(200));
+    let end = scene.calm.partition(one).unwrap().end().0;
+    let files = LogFiles::of(&scene.calm.disk).unwrap().live;
+    let sealed: Vec<_> = scene.calm.node.owner.segments().cloned().collect();
+    let is_sealed = |file: &PathBuf| sealed.iter().any(|s| s.data_path() == *file);
+    let first = files.into_iter().find(|file| !is_sealed(file)).unwrap();
+    let sealed_end = sealed
+        .iter()
+        .filter_map(|s| s.row(one))
+        .map(|row| row.end_offset.0)
+        .max()
+        .unwrap();
+    assert!(0 < sealed_end && sealed_end < end, "{sealed_end} of {end}");
+    let lost = scene.calm.disk.contents(&first).unwrap();
+    let before = disk::Disk::list(&scene.calm.disk, Path::new("/data/log")).unwrap();
+
+    let meddle = |disk: &disk::SimDisk| disk::Disk::remove(disk, &first).unwrap();
+    scene.calm.restart(meddle).unwrap();
+    for _ in 0..2 {
+        assert!(scene.calm.node.log.poisoned().is_some(), "said loudly");
+        let expected = ((0..sealed_end).collect(), (sealed_end..end).collect());
+        assert_eq!(scene.calm.offsets(one).unwrap(), expected);
+        assert_eq!(scene.calm.offsets(two).unwrap(), (vec![0, 1, 2], vec![]));
+        let refused = scene.calm.append(two, 10).unwrap_err();
+        assert!(matches!(refused, AppendError::Stopped(_)), "{refused}");
+        scene.calm.rest(Duration::from_secs(5));
+        let now = disk::Disk::list(&scene.calm.disk, Path::new("/data/log")).unwrap();
+        assert_eq!(now.len() + 1, before.len(), "{now:?}, before {before:?}");
+        scene.calm.restart(|_| ()).unwrap();
+    }
+    let meddle = |disk: &disk::SimDisk| disk.place(&first, &lost);
+    scene.calm.restart(meddle).unwrap();
+    assert!(scene.calm.node.log.poisoned().is_none());
+    assert_eq!(
+        scene.calm.offsets(one).unwrap(),
+        ((0..end).collect(), vec![])
+    );
+    assert_eq!(scene.calm.append(two, 10).unwrap().base_offset.0, 3);
+}
+
 fn break_both(disk: &disk::SimDisk, file: &Path) {
     assert!(disk.corrupt(file, 20, 1) && disk.corrupt(file, 4_096 + 20, 1));
 }

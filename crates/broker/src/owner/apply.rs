@@ -8,7 +8,7 @@ use log::index::{BatchRef, Dropped, Run, SegmentPart};
 use log::segment::{DirectoryRow, Hole, Segment, SegmentInfo, SwapEntry};
 use log::{Corruption, EntryHeader, Error};
 use record::BatchHeader;
-use types::{FileSequence, LogIndex, PartitionId, SegmentId};
+use types::{FileSequence, LogIndex, Offset, PartitionId, SegmentId};
 
 use super::Applied;
 use super::flight::Effect;
@@ -228,6 +228,22 @@ impl Applied {
         let rows = segment.info().rows.iter();
         let live_rows = rows.filter(|row| self.seal_part(&segment, row)).count();
         self.storage.add_segment(segment, file, live_rows);
+    }
+
+    /// All that is not sealed is lost.
+    pub(crate) fn lose_unsealed(&mut self, why: &Corruption) {
+        for state in self.partitions.values() {
+            let shared = &state.shared;
+            let sealed_end = shared.index.read().end_offset().unwrap_or(Offset::ZERO);
+            if sealed_end < shared.end() {
+                shared.add_hole(Hole {
+                    first_offset: sealed_end.max(shared.log_start()),
+                    end_offset: shared.end(),
+                    is_marked: false,
+                    corruption: why.clone(),
+                });
+            }
+        }
     }
 
     /// Puts a partition's part of a segment into its index; false when nobody can read it.

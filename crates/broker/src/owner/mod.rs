@@ -265,11 +265,15 @@ impl Owner {
     #[must_use]
     pub fn next_wake(&self) -> Duration {
         let wake = self.upkeep.next_wake(self.clock.monotonic());
-        // What is deferred waits for log space, which wakes the owner, or for its turn.
-        match self.deferred.is_empty() || self.pace.admits() {
-            true => wake,
-            false => wake.min(self.pace.wait()),
+        match self.holds_back() {
+            true => wake.min(self.pace.wait()),
+            false => wake,
         }
+    }
+
+    /// Whether appends wait for nothing but time. What else they may wait for wakes the owner.
+    pub(crate) fn holds_back(&self) -> bool {
+        !self.deferred.is_empty() && !self.pace.admits()
     }
 
     /// Changes of metadata take the ballast too, but not what a recovery needs: on a full device

@@ -265,6 +265,23 @@ pub fn lost_files(
     Ok(unfinished)
 }
 
+impl Survey {
+    /// The survey of a log whose first file is missing: all that is after the checkpoint is out of
+    /// reach.
+    #[must_use]
+    pub fn lost(proven: FrameNumber, corruption: Corruption) -> Self {
+        let mut survey = Self {
+            proven,
+            proven_end: HEADER_BYTES,
+            last: proven,
+            end: HEADER_BYTES,
+            damage: None,
+        };
+        lose(&mut survey, proven.next(), corruption);
+        survey
+    }
+}
+
 /// The log goes on in a file that cannot be read. What is before that file is proven: no frame
 /// goes into a file before those of the one before it are synced (I3).
 fn lose(survey: &mut Survey, frame: FrameNumber, corruption: Corruption) {

@@ -10,12 +10,12 @@ use types::{PartitionId, SegmentId};
 use super::extent::Extent;
 use super::footer::checked_extents;
 use super::info::SegmentInfo;
-use super::lost::LostFile;
 use super::rebuild::{Rebuilt, rebuild, rebuilt_extents};
 use super::row::DirectoryRow;
 use crate::commit_log::error_chain;
 use crate::decode::Malformed;
 use crate::error::{Corruption, Error};
+use crate::file::LostFile;
 
 /// An open segment: the file that holds its batches, and what the directory knows of it. The
 /// footer is opened when it is asked for. Readers keep it alive as long as they read.
@@ -57,7 +57,7 @@ impl Segment {
             Ok((file, len)) => (file, len, "the end of the file".to_owned()),
             Err(error) if error.is_shortage() || error.is_power_cut() => return Err(error.into()),
             Err(error) => {
-                let lost = LostFile::new(&path, &error);
+                let lost = LostFile::new(path.clone(), error.source.kind());
                 (Arc::new(lost), 0, error_chain(&error))
             }
         };

@@ -19,7 +19,6 @@ mod format;
 mod handle;
 mod hole;
 mod info;
-mod lost;
 mod rebuild;
 mod row;
 mod scan;

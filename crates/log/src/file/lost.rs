@@ -8,17 +8,14 @@ use disk::{Error, File, Op};
 
 /// A file that cannot be opened: every operation fails as opening it did.
 #[derive(Debug)]
-pub(super) struct LostFile {
+pub(crate) struct LostFile {
     path: PathBuf,
     kind: io::ErrorKind,
 }
 
 impl LostFile {
-    pub(super) fn new(path: &Path, opening: &Error) -> Self {
-        Self {
-            path: path.to_path_buf(),
-            kind: opening.source.kind(),
-        }
+    pub(crate) const fn new(path: PathBuf, kind: io::ErrorKind) -> Self {
+        Self { path, kind }
     }
 
     fn fails<T>(&self, op: Op, position: u64) -> Result<T, Error> {
