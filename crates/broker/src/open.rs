@@ -10,6 +10,7 @@ use log::checkpoint::{Checkpoint, CheckpointHeader, CheckpointWriter, Loaded, Re
 use log::file::{LogFile, Provisioner, Spare, Writer};
 use log::read::Reader;
 use log::recovery::{self, ChainedFile, Continuation, FoundFiles, Survey};
+use log::segment::DataFile;
 use log::{CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine};
 use types::{Clock, ErrorKind, FileEpoch, FileSequence, FrameNumber, Random, SeededRandom};
 
@@ -239,8 +240,11 @@ fn recover(
     for row in loaded.checkpoint.rows() {
         loading.row(&row?, &dir.root)?;
     }
-    let mut found = FoundFiles::read(dir.disk.as_ref(), &dir.log(), dir.id)?;
     let first = (header.replay.sequence, header.replay.epoch);
+    let segments = loading.state.known_segments().map(|info| &info.data);
+    let sealed = segments.filter(|data| data.sequence < first.0);
+    let sealed = sealed.filter_map(DataFile::number).collect();
+    let mut found = FoundFiles::read_but(dir.disk.as_ref(), &dir.log(), dir.id, &sealed)?;
     let (files, mut survey) = match recovery::chain(&found, &dir.log(), first) {
         Ok(files) => {
             let survey = recovery::survey(&files, header.proven)?;

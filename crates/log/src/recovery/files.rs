@@ -35,12 +35,29 @@ impl FoundFiles {
     /// # Errors
     /// Those of the device. A file without a good header is reported in `broken`.
     pub fn read(disk: &dyn Disk, dir: &Path, directory: [u8; 16]) -> Result<Self, Error> {
+        Self::read_but(disk, dir, directory, &BTreeSet::new())
+    }
+
+    /// Like [`read`](Self::read), but leaves the files of these numbers unopened: those of segments
+    /// that are sealed for good, which may be many.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_but(
+        disk: &dyn Disk,
+        dir: &Path,
+        directory: [u8; 16],
+        sealed: &BTreeSet<u64>,
+    ) -> Result<Self, Error> {
         let mut found = Self::default();
         for name in disk.list(dir)? {
             let Some(number) = name_number(&name) else {
                 continue;
             };
             found.last_name = found.last_name.max(number);
+            if sealed.contains(&number) {
+                continue;
+            }
             let path = dir.join(&name);
             let file = disk.open(&path)?;
             match FileHeader::load(file.as_ref(), &path) {
@@ -112,9 +129,7 @@ impl FoundFiles {
 
     /// No new file takes the name of this one, be it missing: a segment goes by it.
     pub fn keep_name(&mut self, data: &DataFile) {
-        let name = data.name.rsplit('/').next();
-        let number = name.and_then(name_number).unwrap_or_default();
-        self.last_name = self.last_name.max(number);
+        self.last_name = self.last_name.max(data.number().unwrap_or_default());
     }
 
     fn header(&self, file: &LogFile) -> Option<&FileHeader> {

@@ -1,6 +1,7 @@
 //! Recovery: from the newest good checkpoint and the log after it to a log that goes on.
 //!
-//! 1. [`FoundFiles`]: read the header of every log file that no segment claims.
+//! 1. [`FoundFiles`]: read the headers of the log files, those aside that were sealed before the
+//!    replay begins.
 //! 2. [`chain()`]: order the live ones from the oldest unsealed file on.
 //! 3. [`survey()`]: find where the last file ends, and whether that is a torn tail or damage.
 //! 4. [`replay()`]: hand the entries to the state above.

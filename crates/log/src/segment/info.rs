@@ -7,6 +7,7 @@ use types::{FileEpoch, FileSequence, PartitionId, SegmentId};
 
 use super::row::{DirectoryRow, ROW_BYTES_LEAST, RowContext};
 use crate::decode::{Decoder, Malformed, put_varint, put_zigzag};
+use crate::file::name_number;
 
 /// Version of [`SegmentInfo::encode`].
 const VERSION: u8 = 1;
@@ -47,6 +48,14 @@ pub struct DataFile {
     pub epoch: FileEpoch,
     /// Byte after the last frame.
     pub end: u64,
+}
+
+impl DataFile {
+    /// The number in its name, if it is that of a log file.
+    #[must_use]
+    pub fn number(&self) -> Option<u64> {
+        name_number(self.name.strip_prefix("log/")?)
+    }
 }
 
 /// What the directory knows of a segment: enough to open it and to plan reads.
