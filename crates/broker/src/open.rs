@@ -240,22 +240,8 @@ fn recover(
     for row in loaded.checkpoint.rows() {
         loading.row(&row?, &dir.root)?;
     }
-    let first = (header.replay.sequence, header.replay.epoch);
-    let segments = loading.state.known_segments().map(|info| &info.data);
-    let sealed = segments.filter(|data| data.sequence < first.0);
-    let sealed = sealed.filter_map(DataFile::number).collect();
-    let mut found = FoundFiles::read_but(dir.disk.as_ref(), &dir.log(), dir.id, &sealed)?;
-    let (files, mut survey) = match recovery::chain(&found, &dir.log(), first) {
-        Ok(files) => {
-            let survey = recovery::survey(&files, header.proven)?;
-            (files, survey)
-        }
-        Err(Error::Corrupt(corruption)) => {
-            loading.state.lose_unsealed(&corruption);
-            (Vec::new(), Survey::lost(header.proven, corruption))
-        }
-        Err(error) => return Err(error),
-    };
+    let mut found = find_files(dir, &header, &loading)?;
+    let (files, mut survey) = survey_log(dir, &header, &found, &mut loading)?;
     let unfinished = recovery::lost_files(&found, &files, &mut survey)?;
     recovery::replay(&files, &mut survey, &mut loading)?;
     for info in loading.state.known_segments() {
@@ -286,15 +272,7 @@ fn recover(
     let ended = ended_files(&files, &survey);
     state.adopt_files(&files, next.writer.file());
     if damage.is_none() {
-        let data: BTreeSet<_> = state
-            .known_segments()
-            .map(|info| info.data_path(&dir.root))
-            .collect();
-        for path in unfinished.iter().filter(|path| !data.contains(*path)) {
-            if let Err(error) = provisioner.remove(path) {
-                tracing::warn!(error = %error, "an unfinished spare stays behind");
-            }
-        }
+        remove_unfinished(dir, &unfinished, &state, &provisioner);
         state.adopt_orphans(&found, &files, dir, header.number)?;
     }
     Ok(Opened {
@@ -310,6 +288,51 @@ fn recover(
         damage,
         ended,
     })
+}
+
+/// Reads the headers of the log files, but of those that were sealed before the replay begins.
+fn find_files(
+    dir: &DataDir,
+    header: &CheckpointHeader,
+    loading: &Loading,
+) -> Result<FoundFiles, Error> {
+    let segments = loading.state.known_segments().map(|info| &info.data);
+    let sealed = segments.filter(|data| data.sequence < header.replay.sequence);
+    let sealed = sealed.filter_map(DataFile::number).collect();
+    FoundFiles::read_but(dir.disk.as_ref(), &dir.log(), dir.id, &sealed)
+}
+
+/// Finds how far the log goes. Without its first file what the checkpoint holds is served.
+fn survey_log(
+    dir: &DataDir,
+    header: &CheckpointHeader,
+    found: &FoundFiles,
+    loading: &mut Loading,
+) -> Result<(Vec<ChainedFile>, Survey), Error> {
+    let first = (header.replay.sequence, header.replay.epoch);
+    match recovery::chain(found, &dir.log(), first) {
+        Ok(files) => {
+            let survey = recovery::survey(&files, header.proven)?;
+            Ok((files, survey))
+        }
+        Err(Error::Corrupt(corruption)) => {
+            loading.state.lose_unsealed(&corruption);
+            Ok((Vec::new(), Survey::lost(header.proven, corruption)))
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// Removes spares that were never finished. A file that a segment goes by is none, whatever is left
+/// of it.
+fn remove_unfinished(dir: &DataDir, paths: &[PathBuf], state: &Applied, from: &Provisioner) {
+    let segments = state.known_segments();
+    let data: BTreeSet<_> = segments.map(|info| info.data_path(&dir.root)).collect();
+    for path in paths.iter().filter(|path| !data.contains(*path)) {
+        if let Err(error) = from.remove(path) {
+            tracing::warn!(error = %error, "an unfinished spare stays behind");
+        }
+    }
 }
 
 /// Makes the log take the next frame, or says why it cannot.

@@ -145,6 +145,26 @@ fn producers_slow_down_before_the_unsealed_log_is_at_its_bound() {
 }
 
 #[test]
+fn a_bound_below_the_size_of_an_older_file_stops_nobody() {
+    let (mut calm, partition) = node();
+    let small = calm.setup.node.log_file_bytes;
+    calm.setup.node.log_file_bytes = 4 * small;
+    calm.power_cut().unwrap();
+    // All spares have the larger size by now, the bound is that of the smaller one.
+    for _ in 0..40 {
+        calm.append(partition, 16_000).unwrap();
+        calm.rest(Duration::from_millis(300));
+    }
+    calm.setup.node.log_file_bytes = small;
+    calm.setup.node.owner.unsealed_bytes_max = 2 * small;
+    calm.power_cut().unwrap();
+    for _ in 0..40 {
+        calm.append(partition, 16_000).unwrap();
+    }
+    assert_eq!(end(&calm, partition), 83);
+}
+
+#[test]
 fn trimming_on_a_full_disk_gives_room_without_help() {
     let (mut calm, partition) = node();
     calm.disk.set_capacity(calm.disk.used_bytes());

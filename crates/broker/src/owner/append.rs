@@ -76,7 +76,7 @@ impl Owner {
             .log
             .room_bytes(SPARES_RESERVED)
             .saturating_sub(self.reserved_bytes);
-        let (unsealed, bound) = (self.unsealed_bytes(), self.config.unsealed_bytes_max);
+        let (unsealed, bound) = (self.unsealed_bytes(), self.unsealed_bytes_max());
         self.pace.advance(
             self.clock.monotonic(),
             unsealed + self.reserved_bytes,

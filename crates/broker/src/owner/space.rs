@@ -106,6 +106,15 @@ impl Owner {
         taken.saturating_sub(self.log.room_bytes(usize::MAX))
     }
 
+    /// How much of it there may be: two files at least, of whatever size an earlier setting gave
+    /// them. A file is sealed only when it is full, so what is written to it must not stop before.
+    pub(super) fn unsealed_bytes_max(&self) -> u64 {
+        let files = self.applied.storage.files.values();
+        let largest = files.map(|state| state.file.file_bytes).max();
+        let least = largest.unwrap_or(0).saturating_mul(2);
+        self.config.unsealed_bytes_max.max(least)
+    }
+
     /// Says how files and segments stand, for those who ask.
     pub(super) fn report(&self) {
         let storage = &self.applied.storage;
