@@ -266,13 +266,16 @@ impl Applied {
         let file = segment.info().data.sequence;
         let is_live = partition.shared.index.write().seal(file, part, log_start);
         if is_live && let Some(hole) = segment.hole(row.partition) {
-            tracing::error!(
-                error = %hole.corruption,
-                partition = row.partition.0,
-                first_offset = hole.first_offset.0,
-                end_offset = hole.end_offset.0,
-                "confirmed records are damaged: the partition serves what is around them"
-            );
+            // Of a lost file one event says it: it may have held very many partitions.
+            if hole.is_marked {
+                tracing::error!(
+                    error = %hole.corruption,
+                    partition = row.partition.0,
+                    first_offset = hole.first_offset.0,
+                    end_offset = hole.end_offset.0,
+                    "confirmed records are damaged: the partition serves what is around them"
+                );
+            }
             partition.shared.add_hole(hole);
         }
         is_live
