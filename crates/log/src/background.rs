@@ -242,7 +242,8 @@ impl Background {
         if self.log.poisoned().is_some() || !self.filler.is_due(&self.log, now) {
             return Progress::Idle(Some(now + RETRY));
         }
-        if let Err((error, spare)) = self.filler.step(&self.log) {
+        if let Err(failed) = self.filler.step(&self.log) {
+            let (error, spare) = *failed;
             let error = error_chain(&error);
             tracing::warn!(error, "a spare log file cannot be written and is given up");
             if let Err(error) = self.provisioner.remove(&spare.path) {

@@ -76,7 +76,7 @@ impl Filler {
     ///
     /// # Errors
     /// Those of the device; the spare is no spare any more then: it is given with the error.
-    pub(crate) fn step(&mut self, log: &CommitLog) -> Result<(), (Error, Spare)> {
+    pub(crate) fn step(&mut self, log: &CommitLog) -> Result<(), Box<(Error, Spare)>> {
         let Some(mut filling) = self.filling.take().or_else(|| begin(log)) else {
             return Ok(());
         };
@@ -90,7 +90,7 @@ impl Filler {
             file.write_direct_at(zeros, filling.next)
         };
         if let Err(error) = done {
-            return Err((error.into(), filling.spare));
+            return Err(Box::new((error.into(), filling.spare)));
         }
         filling.next += len;
         self.budget_bytes = self.budget_bytes.saturating_sub(len);

@@ -11,6 +11,8 @@ pub const FRAME_BYTES_USUAL: u64 = (1 << 20) - 2 * BLOCK_BYTES;
 pub const FRAME_POOL_BYTES: usize = 4 << 20;
 /// Memory of windows that nobody reads any more that is kept for the next ones.
 pub const READ_POOL_BYTES: usize = 4 << 20;
+/// Windows that had to go and are remembered: those of 8 GiB.
+pub const READ_WINDOWS_GONE_MAX: usize = 8 << 10;
 /// Windows that are kept for the next reader.
 pub const READ_WINDOWS_BYTES: usize = 24 << 20;
 /// Memory of requests that is kept for the next ones.
@@ -108,7 +110,7 @@ pub const KAFKA_LARGE_REQUESTS_BYTES: usize = 128 << 20;
 pub const KAFKA_FETCH_ANSWER_BYTES: usize = 2 << 20;
 /// A partition with more records gets at least so many bytes of an answer: partitions that are read
 /// together go through the log side by side, as they stand in it.
-pub const KAFKA_FETCH_SHARE_BYTES: usize = 64 << 10;
+pub const KAFKA_FETCH_SHARE_BYTES: usize = 32 << 10;
 /// Partitions that one fetch reads between two looks at what else waits.
 pub const KAFKA_FETCH_STEP: usize = 64;
 /// Bytes of batches that are checked between two looks at what else waits.

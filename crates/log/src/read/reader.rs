@@ -231,7 +231,7 @@ impl Reader {
             return Ok(Some(vec![bytes]));
         }
         match mode {
-            Mode::Cached => Ok(self.windows.get(range)),
+            Mode::Cached => self.windows.get(range),
             Mode::Blocking => self.windows.read(range).map(Some),
         }
     }

@@ -1,12 +1,12 @@
 //! Windows of files that were read lately, for all partitions that have records in them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
 use disk::File;
 use parking_lot::{Condvar, Mutex};
-use types::limits::{BLOCK_BYTES, READ_POOL_BYTES, READ_WINDOW_BYTES};
+use types::limits::{BLOCK_BYTES, READ_POOL_BYTES, READ_WINDOW_BYTES, READ_WINDOWS_GONE_MAX};
 use types::{BufferPool, FileSequence};
 
 use crate::error::Error;
@@ -17,6 +17,10 @@ type Key = (FileSequence, u64);
 /// Keeps what was read from the device, a window at a time: partitions stand between each other in
 /// a log file, so a window that one of them needs is soon needed by others. Files never change
 /// where they were written, and their numbers are never used again.
+///
+/// Readers that go through the log side by side find each window here, read once, past the page
+/// cache. Where they are too far apart for that, a window is asked for again after it had to go:
+/// from then on it is the page cache's, which is much larger and costs more.
 #[derive(Debug)]
 pub(super) struct Windows {
     budget_bytes: usize,
@@ -31,6 +35,9 @@ struct State {
     bytes: usize,
     /// Windows that a thread is reading.
     loading: BTreeSet<Key>,
+    /// Windows that had to go, and the order in which they went.
+    gone: BTreeSet<Key>,
+    gone_order: VecDeque<Key>,
     /// Counts uses.
     uses: u64,
 }
@@ -82,13 +89,28 @@ impl Windows {
         }
     }
 
-    /// The pieces of a range, if all of them are here.
-    pub(super) fn get(&self, range: &Range<'_>) -> Option<Vec<Bytes>> {
-        let mut state = self.state.lock();
-        let parts = range.parts();
-        parts
-            .map(|(start, from, to)| state.get((range.sequence, start), from, to))
-            .collect()
+    /// The pieces of a range, if nobody must wait for them.
+    ///
+    /// # Errors
+    /// Those of the device.
+    pub(super) fn get(&self, range: &Range<'_>) -> Result<Option<Vec<Bytes>>, Error> {
+        let mut pieces = Vec::new();
+        for (start, from, to) in range.parts() {
+            let key = (range.sequence, start);
+            let (found, is_gone) = {
+                let mut state = self.state.lock();
+                (state.get(key, from, to), state.gone.contains(&key))
+            };
+            let found = match found {
+                None if is_gone => cached(range.file, from, to)?,
+                found => found,
+            };
+            match found {
+                Some(piece) => pieces.push(piece),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(pieces))
     }
 
     /// The pieces of a range; what is not here is read. For threads that may wait.
@@ -109,6 +131,10 @@ impl Windows {
             if let Some(bytes) = state.get(key, from, to) {
                 return Ok(bytes);
             }
+            if state.gone.contains(&key) {
+                drop(state);
+                return self.read_again(range, start, from, to);
+            }
             if state.loading.insert(key) {
                 break;
             }
@@ -126,8 +152,27 @@ impl Windows {
         part.map_or_else(|| exactly(range.file, from, to), Ok)
     }
 
+    /// A part of a window that had to go before. The first time all of it passes through the page
+    /// cache, for those who come next.
+    fn read_again(
+        &self,
+        range: &Range<'_>,
+        start: u64,
+        from: u64,
+        to: u64,
+    ) -> Result<Bytes, Error> {
+        if let Some(bytes) = cached(range.file, from, to)? {
+            return Ok(bytes);
+        }
+        let end = range.readable_end.max(to).min(start + READ_WINDOW_BYTES);
+        let mut buffer = self.buffers.take_filled(in_memory(end - start));
+        let got = range.file.read_at(&mut buffer, start)?;
+        let part = slice(&Bytes::from_owner(buffer).slice(..got), start, from, to);
+        part.map_or_else(|| exactly(range.file, from, to), Ok)
+    }
+
     /// Reads a window, as far as the file may be read, past the page cache: what was written past
-    /// it is not there, and to put it there would cost more than to read it.
+    /// it is not there, and to put it there costs more than to read it.
     fn load(&self, range: &Range<'_>, start: u64, to: u64) -> Result<Bytes, Error> {
         let end = range.readable_end.max(to).next_multiple_of(BLOCK_BYTES);
         let len = end.min(start + READ_WINDOW_BYTES) - start;
@@ -141,6 +186,17 @@ impl Windows {
 }
 
 impl State {
+    fn note_gone(&mut self, key: Key) {
+        if self.gone.insert(key) {
+            self.gone_order.push_back(key);
+        }
+        if self.gone_order.len() > READ_WINDOWS_GONE_MAX
+            && let Some(oldest) = self.gone_order.pop_front()
+        {
+            self.gone.remove(&oldest);
+        }
+    }
+
     /// The bytes from `from` to `to` of the file, if their window has them.
     fn get(&mut self, key: Key, from: u64, to: u64) -> Option<Bytes> {
         let window = self.windows.get_mut(&key)?;
@@ -170,6 +226,7 @@ impl State {
             if let Some(window) = self.windows.remove(&oldest) {
                 self.bytes -= window.bytes.len();
             }
+            self.note_gone(oldest);
         }
     }
 }
@@ -179,6 +236,13 @@ fn exactly(file: &dyn File, from: u64, to: u64) -> Result<Bytes, Error> {
     let mut bytes = vec![0; in_memory(to - from)];
     file.read_exact_at(&mut bytes, from)?;
     Ok(bytes.into())
+}
+
+/// A part of a file, if the page cache has it.
+fn cached(file: &dyn File, from: u64, to: u64) -> Result<Option<Bytes>, Error> {
+    let mut bytes = vec![0; in_memory(to - from)];
+    let got = file.read_cached_at(&mut bytes, from)?;
+    Ok((got == Some(bytes.len())).then(|| bytes.into()))
 }
 
 fn slice(window: &Bytes, start: u64, from: u64, to: u64) -> Option<Bytes> {
@@ -226,16 +290,16 @@ mod tests {
         let file = file(&disk, &content);
         let windows = Windows::new(8 * in_memory(WINDOW));
         let across = range(file.as_ref(), WINDOW - 10, 20, 3 * WINDOW);
-        assert_eq!(windows.get(&across), None);
+        assert_eq!(windows.get(&across).unwrap(), None);
         let read = windows.read(&across).unwrap();
         assert_eq!(read.len(), 2);
         let at = in_memory(WINDOW);
         assert_eq!(read.concat(), content[at - 10..at + 10]);
         let neighbour = range(file.as_ref(), 5, 2 * WINDOW - 5, 3 * WINDOW);
-        let found = windows.get(&neighbour).unwrap();
+        let found = windows.get(&neighbour).unwrap().unwrap();
         assert_eq!(found.concat(), content[5..2 * at]);
         let third = range(file.as_ref(), 2 * WINDOW, 1, 3 * WINDOW);
-        assert_eq!(windows.get(&third), None);
+        assert_eq!(windows.get(&third).unwrap(), None);
     }
 
     #[test]
@@ -248,7 +312,7 @@ mod tests {
         assert_eq!(windows.read(&first).unwrap().concat(), content[100..150]);
         file.write_at(&[IoSlice::new(&content)], 0).unwrap();
         let later = range(file.as_ref(), 9_000, 50, 9_050);
-        assert_eq!(windows.get(&later), None);
+        assert_eq!(windows.get(&later).unwrap(), None);
         assert_eq!(
             windows.read(&later).unwrap().concat(),
             content[9_000..9_050]
@@ -256,18 +320,24 @@ mod tests {
     }
 
     #[test]
-    fn the_windows_used_longest_ago_go_over_budget() {
+    fn the_windows_used_longest_ago_go_over_budget_and_are_the_page_caches_from_then_on() {
         let content = content(3 * WINDOW);
         let disk = SimDisk::new(1);
         let file = file(&disk, &content);
         let windows = Windows::new(2 * in_memory(WINDOW));
         let at = |window: u64| range(file.as_ref(), window * WINDOW, 10, 3 * WINDOW);
+        let is_kept = |window: u64| {
+            let key = (FileSequence(1), window * WINDOW);
+            windows.state.lock().windows.contains_key(&key)
+        };
         windows.read(&at(0)).unwrap();
         windows.read(&at(1)).unwrap();
-        assert!(windows.get(&at(0)).is_some());
+        assert!(windows.get(&at(0)).unwrap().is_some());
         windows.read(&at(2)).unwrap();
-        assert!(windows.get(&at(1)).is_none());
-        assert!(windows.get(&at(0)).is_some() && windows.get(&at(2)).is_some());
+        assert_eq!([is_kept(0), is_kept(1), is_kept(2)], [true, false, true]);
+        let again = windows.read(&at(1)).unwrap().concat();
+        assert_eq!(again, content[in_memory(WINDOW)..in_memory(WINDOW) + 10]);
+        assert_eq!([is_kept(0), is_kept(1), is_kept(2)], [true, false, true]);
     }
 
     #[test]
