@@ -99,6 +99,8 @@ pub struct LogStatus {
     pub segment_bytes: u64,
     /// The longest step of the owner so far, in microseconds.
     pub owner_step_max_us: u64,
+    /// The most processor time that a step of the owner took, in microseconds.
+    pub owner_step_busy_max_us: u64,
     /// Why nothing is accepted until a restart; none while all is well.
     pub poisoned_reason: Option<String>,
 }

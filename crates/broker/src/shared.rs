@@ -35,6 +35,8 @@ pub struct StorageStats {
     pub tail_bytes: u64,
     /// The longest step of the owner so far, in microseconds.
     pub owner_step_max_us: u64,
+    /// The most processor time that a step of the owner took, in microseconds.
+    pub owner_step_busy_max_us: u64,
 }
 
 /// A partition that lost confirmed records. It takes none until its log start is past the end of

@@ -10,6 +10,12 @@ pub trait Clock: Send + Sync + std::fmt::Debug {
 
     /// Time since some fixed point of this process. Never goes back.
     fn monotonic(&self) -> Duration;
+
+    /// Processor time that the calling thread has had: how long its own work took, whoever else
+    /// wanted the processor meanwhile.
+    fn thread_busy(&self) -> Duration {
+        self.monotonic()
+    }
 }
 
 /// The clocks of the operating system.

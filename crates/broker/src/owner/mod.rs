@@ -147,6 +147,7 @@ pub struct Owner {
     ended: VecDeque<(Arc<LogFile>, u64)>,
     stopped: bool,
     step_max_us: u64,
+    step_busy_max_us: u64,
 }
 
 /// What an owner is made of.
@@ -207,6 +208,7 @@ impl Owner {
             ended: parts.ended.into(),
             stopped: false,
             step_max_us: 0,
+            step_busy_max_us: 0,
         };
         owner.begin_life(parts.clean);
         owner
@@ -214,12 +216,13 @@ impl Owner {
 
     /// Takes what waits and does it. False when there was nothing.
     pub fn step(&mut self) -> bool {
-        let begun = self.clock.monotonic();
+        let (begun, busy) = (self.clock.monotonic(), self.clock.thread_busy());
         let worked = self.step_untimed();
-        let took = self.clock.monotonic().saturating_sub(begun).as_micros();
-        self.step_max_us = self
-            .step_max_us
-            .max(u64::try_from(took).unwrap_or(u64::MAX));
+        let us = |took: Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let busy = us(self.clock.thread_busy().saturating_sub(busy));
+        let took = us(self.clock.monotonic().saturating_sub(begun));
+        self.step_max_us = self.step_max_us.max(took);
+        self.step_busy_max_us = self.step_busy_max_us.max(busy);
         worked
     }
 

@@ -127,6 +127,7 @@ impl Owner {
             segment_bytes: segments.sum(),
             tail_bytes: self.tail.bytes(),
             owner_step_max_us: self.step_max_us,
+            owner_step_busy_max_us: self.step_busy_max_us,
         });
     }
 

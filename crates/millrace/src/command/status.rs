@@ -80,7 +80,10 @@ fn rows(status: &Status) -> Vec<(&'static str, String)> {
         ),
         (
             "longest step",
-            format!("{} µs of the owner", log.owner_step_max_us),
+            format!(
+                "{} µs of the owner, {} µs of a processor at most",
+                log.owner_step_max_us, log.owner_step_busy_max_us
+            ),
         ),
         ("resident memory", output::bytes(status.resident_bytes)),
         ("tail", output::bytes(status.tail_bytes)),

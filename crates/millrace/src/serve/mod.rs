@@ -5,6 +5,7 @@
 //! the admin listener, so that readiness says "stopping" while the node does.
 
 mod bind;
+mod clock;
 mod kafka_settings;
 mod memory;
 mod ready;

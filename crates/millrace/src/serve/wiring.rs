@@ -19,8 +19,9 @@ use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use types::limits::STATUS_DAMAGES_MAX;
-use types::{Clock, SystemClock, SystemRandom};
+use types::{Clock, SystemRandom};
 
+use super::clock::NodeClock;
 use super::kafka_settings;
 use crate::config::{NodeConfig, Settings};
 use crate::failure::{Failure, Outcome};
@@ -72,7 +73,7 @@ impl Prepared {
         settings: &Settings,
         kafka: Vec<TcpListener>,
     ) -> Result<Node, Failure> {
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let clock: Arc<dyn Clock> = Arc::new(NodeClock::new());
         let defaults = topic_defaults(config)?;
         let info = node_info(config, &self.dir, defaults.clone());
         let node = node_config(config, &self.dir, defaults);
@@ -279,6 +280,7 @@ impl StatusSource for BrokerStatus {
                 segments_count: stats.segments_count,
                 segment_bytes: stats.segment_bytes,
                 owner_step_max_us: stats.owner_step_max_us,
+                owner_step_busy_max_us: stats.owner_step_busy_max_us,
                 poisoned_reason: self.broker.log().poisoned().map(|r| r.to_string()),
             },
             topics_count: topics.len() as u64,

@@ -114,9 +114,6 @@ impl Asked {
         let bytes_max = bytes_max.min(self.bytes_max);
         let read = broker.read(partition, self.from, bytes_max, is_first).await;
         let batches = read.map_err(|error| self.report(partition, &error))?;
-        if batches.is_empty() && self.from == partition.end() && partition.is_damaged() {
-            return Err(ErrorCode::KAFKA_STORAGE_ERROR);
-        }
         Ok(Read::Records(Records(batches.pieces)))
     }
 
