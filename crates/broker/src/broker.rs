@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use log::read::{Batches, Mode, Outcome, Reader};
+use log::read::{Batches, Mode, Outcome, Plan, Reader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use types::{Clock, Offset, ProducerId};
 
@@ -186,15 +186,20 @@ impl Broker {
         };
         let batches = match self.inner.reader.carry_out(&plan, Mode::Cached)? {
             Outcome::Batches(batches) => batches,
-            Outcome::NotCached => self
-                .run_blocking(move |reader| reader.carry_out(&plan, Mode::Blocking))
-                .await
-                .ok_or(FetchError::Closing)?
-                .map(Outcome::into_batches)?,
+            Outcome::NotCached => self.read_blocking(plan).await?,
         };
         // What was trimmed meanwhile may have been punched out while it was read.
         partition.check_readable(from)?;
         Ok(batches)
+    }
+
+    async fn read_blocking(&self, plan: Plan) -> Result<Batches, FetchError> {
+        let plan = Arc::new(plan);
+        let (ahead, reader) = (Arc::clone(&plan), Arc::clone(&self.inner.reader));
+        self.inner.pool.offer(move || reader.read_ahead(&ahead));
+        let read = self.run_blocking(move |reader| reader.carry_out(&plan, Mode::Blocking));
+        let outcome = read.await.ok_or(FetchError::Closing)?;
+        Ok(outcome.map(Outcome::into_batches)?)
     }
 
     /// Runs a read that may wait for the device on a reader thread.

@@ -44,6 +44,14 @@ impl ReadPool {
         })
     }
 
+    /// Runs `work` when a thread is free, or never when much waits already: for what nobody waits
+    /// for.
+    pub fn offer(&self, work: impl FnOnce() + Send + 'static) {
+        if self.work.capacity() > READS_WAITING_MAX / 2 {
+            let _full = self.work.try_send(Box::new(work)).is_err();
+        }
+    }
+
     /// Runs `work` when a thread is free.
     ///
     /// # Errors

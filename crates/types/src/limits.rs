@@ -11,6 +11,11 @@ pub const FRAME_BYTES_USUAL: u64 = (1 << 20) - 2 * BLOCK_BYTES;
 pub const FRAME_POOL_BYTES: usize = 4 << 20;
 /// Memory of windows that nobody reads any more that is kept for the next ones.
 pub const READ_POOL_BYTES: usize = 4 << 20;
+/// One read of a partition goes through so much of a file and no more: partitions that are read side
+/// by side then stay side by side, and meet in the same windows.
+pub const READ_SPAN_BYTES: u64 = 6 << 20;
+/// Windows that are read ahead of a reader that had to wait for one.
+pub const READ_AHEAD_WINDOWS: u64 = 6;
 /// Windows that had to go and are remembered: those of 8 GiB.
 pub const READ_WINDOWS_GONE_MAX: usize = 8 << 10;
 /// Windows that are kept for the next reader.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use types::limits::READ_WINDOWS_BYTES;
+use types::limits::{READ_SPAN_BYTES, READ_WINDOW_BYTES, READ_WINDOWS_BYTES};
 use types::{Offset, PartitionId};
 
 use super::batches::{Batches, cut};
@@ -130,17 +130,41 @@ impl Reader {
         }
     }
 
+    /// Reads what stands behind the beginning of a plan in its file, for those who read on. It may
+    /// wait for the device.
+    pub fn read_ahead(&self, plan: &Plan) {
+        match &plan.source {
+            Source::Sealed(part) => {
+                let extents = self.extents_of(part, plan.want.partition, Mode::Blocking);
+                let Ok(Some(extents)) = extents else { return };
+                let from = plan.want.from;
+                let first = extents.partition_point(|extent| extent.end_offset <= from);
+                if let Some(extent) = extents.get(first) {
+                    self.windows.read_ahead(&range_of(part, extent));
+                }
+            }
+            Source::Unsealed(planned) => {
+                if let Some(planned) = planned.first() {
+                    self.windows.read_ahead(&self.unsealed_range(planned));
+                }
+            }
+        }
+    }
+
+    fn unsealed_range<'a>(&self, planned: &'a Planned) -> Range<'a> {
+        Range {
+            file: planned.file.file.as_ref(),
+            sequence: planned.file.sequence,
+            position: planned.position,
+            bytes: planned.bytes,
+            readable_end: self.readable_end(planned),
+        }
+    }
+
     fn read_unsealed(&self, planned: &[Planned], mode: Mode) -> Result<Outcome, Error> {
         let mut batches = Batches::default();
         for planned in planned {
-            let range = Range {
-                file: planned.file.file.as_ref(),
-                sequence: planned.file.sequence,
-                position: planned.position,
-                bytes: planned.bytes,
-                readable_end: self.readable_end(planned),
-            };
-            match self.fetch(&range, mode)? {
+            match self.fetch(&self.unsealed_range(planned), mode)? {
                 Some(pieces) => pieces.into_iter().for_each(|piece| batches.push(piece)),
                 None => return Ok(short(batches)),
             }
@@ -153,9 +177,9 @@ impl Reader {
         let (file, end) = (&planned.file, planned.position + planned.bytes);
         match self.tail.start() {
             Some((sequence, position)) if sequence == file.sequence => position.max(end),
-            Some((sequence, _)) if sequence < file.sequence => end,
-            // Another file is being written, or none yet in this life.
-            _ => file.file_bytes,
+            Some((sequence, _)) if sequence > file.sequence => file.file_bytes,
+            // Recovery may have begun the file, and this life goes on in it.
+            _ => end,
         }
     }
 
@@ -164,11 +188,13 @@ impl Reader {
             return Ok(Outcome::NotCached);
         };
         let mut batches = Batches::default();
+        let mut span_end = None;
         let first = extents.partition_point(|extent| extent.end_offset <= want.from);
         for extent in extents.iter().skip(first) {
             let left = want.max_bytes.saturating_sub(batches.bytes);
             let needed = want.at_least_one && batches.is_empty();
-            if (left == 0 && !needed) || extent.base_offset >= want.until {
+            let is_far = extent.position >= *span_end.get_or_insert(span_from(extent.position));
+            if ((left == 0 || is_far) && !needed) || extent.base_offset >= want.until {
                 break;
             }
             if extent.damaged {
@@ -235,6 +261,11 @@ impl Reader {
             Mode::Blocking => self.windows.read(range).map(Some),
         }
     }
+}
+
+/// Where the part of a file ends that one read goes through, when it begins at `position`.
+const fn span_from(position: u64) -> u64 {
+    position - position % READ_WINDOW_BYTES + READ_SPAN_BYTES
 }
 
 /// Whether all of an extent is wanted.

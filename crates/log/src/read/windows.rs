@@ -6,7 +6,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use disk::File;
 use parking_lot::{Condvar, Mutex};
-use types::limits::{BLOCK_BYTES, READ_POOL_BYTES, READ_WINDOW_BYTES, READ_WINDOWS_GONE_MAX};
+use types::limits::{
+    BLOCK_BYTES, READ_AHEAD_WINDOWS, READ_POOL_BYTES, READ_WINDOW_BYTES, READ_WINDOWS_GONE_MAX,
+};
 use types::{BufferPool, FileSequence};
 
 use crate::error::Error;
@@ -122,6 +124,26 @@ impl Windows {
         parts
             .map(|(start, from, to)| self.read_part(range, start, from, to))
             .collect()
+    }
+
+    /// Reads the windows behind the one where `range` begins, as far as nobody did. Best effort.
+    pub(super) fn read_ahead(&self, range: &Range<'_>) {
+        let first = range.position - range.position % READ_WINDOW_BYTES;
+        for window in 1..=READ_AHEAD_WINDOWS {
+            let start = first + window * READ_WINDOW_BYTES;
+            let is_wanted = {
+                let state = self.state.lock();
+                let key = (range.sequence, start);
+                !(state.windows.contains_key(&key) || state.gone.contains(&key))
+            };
+            if start >= range.readable_end {
+                return;
+            }
+            if is_wanted && self.read_part(range, start, start, start + 1).is_err() {
+                // Whoever needs it will hear of the error.
+                return;
+            }
+        }
     }
 
     fn read_part(&self, range: &Range<'_>, start: u64, from: u64, to: u64) -> Result<Bytes, Error> {
@@ -338,6 +360,23 @@ mod tests {
         let again = windows.read(&at(1)).unwrap().concat();
         assert_eq!(again, content[in_memory(WINDOW)..in_memory(WINDOW) + 10]);
         assert_eq!([is_kept(0), is_kept(1), is_kept(2)], [true, false, true]);
+    }
+
+    #[test]
+    fn what_comes_next_is_read_ahead_up_to_the_end() {
+        let content = content(3 * WINDOW);
+        let disk = SimDisk::new(1);
+        let file = file(&disk, &content);
+        let windows = Windows::new(8 * in_memory(WINDOW));
+        let first = range(file.as_ref(), 5, 10, 2 * WINDOW + 8192);
+        windows.read_ahead(&first);
+        assert_eq!(windows.get(&first).unwrap(), None);
+        let ahead = range(file.as_ref(), WINDOW, WINDOW + 8192, 3 * WINDOW);
+        let at = in_memory(WINDOW);
+        let found = windows.get(&ahead).unwrap().unwrap();
+        assert_eq!(found.concat(), content[at..2 * at + 8192]);
+        let behind = range(file.as_ref(), 2 * WINDOW + 8192, 10, 3 * WINDOW);
+        assert_eq!(windows.get(&behind).unwrap(), None);
     }
 
     #[test]
