@@ -56,9 +56,12 @@ impl Inbox {
         let _set_before = self.seat.set(seat).is_err();
     }
 
-    /// Wakes the owner's own thread.
+    /// Wakes the owner's own thread, or keeps it from falling asleep: there is work that is no
+    /// longer in here.
     pub(crate) fn wake(&self) {
-        if self.state.lock().waiting {
+        let mut state = self.state.lock();
+        state.log_moved = true;
+        if state.waiting {
             self.work.notify_one();
         }
     }

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use millrace_disk::{
     Disk, FaultDisk, File, Op, RealDisk, RecordingDisk, SimDisk, read_whole, replace,
 };
+use types::limits::BLOCK_BYTES;
 
 type Case = fn(&dyn Disk, &Path);
 
@@ -16,6 +17,14 @@ const CASES: &[(&str, Case)] = &[
     (
         "many_slices_are_written_in_order",
         many_slices_are_written_in_order,
+    ),
+    (
+        "what_passes_the_page_cache_is_the_same_file",
+        what_passes_the_page_cache_is_the_same_file,
+    ),
+    (
+        "what_is_not_aligned_is_read_and_written_all_the_same",
+        what_is_not_aligned_is_read_and_written_all_the_same,
     ),
     ("a_read_ends_with_the_file", a_read_ends_with_the_file),
     ("gaps_and_new_bytes_are_zeros", gaps_and_new_bytes_are_zeros),
@@ -148,6 +157,58 @@ fn many_slices_are_written_in_order(disk: &dyn Disk, dir: &Path) {
     file.write_at(&slices, 3).unwrap();
     assert_eq!(read(&*file, 3, bytes.len()), bytes);
     assert_eq!(file.len().unwrap(), 3 + bytes.len() as u64);
+}
+
+/// A buffer of `len` bytes and where in it a block boundary of memory lies.
+fn aligned(len: usize) -> (Vec<u8>, usize) {
+    let block = usize::try_from(BLOCK_BYTES).unwrap();
+    let buffer = vec![0xee; len + block];
+    let from = buffer.as_ptr().align_offset(block);
+    (buffer, from)
+}
+
+fn what_passes_the_page_cache_is_the_same_file(disk: &dyn Disk, dir: &Path) {
+    let file = disk.create(&dir.join("f")).unwrap();
+    file.allocate(0, 1 << 20).unwrap();
+    let bytes = pattern(3 * 4096);
+    let (mut buffer, from) = aligned(bytes.len());
+    let part = from..from + bytes.len();
+    buffer[part.clone()].copy_from_slice(&bytes);
+    // In the page cache before it is written past it.
+    assert_eq!(read(&*file, 8192, 4096), [0; 4096]);
+    file.write_direct_at(&buffer[part.clone()], 8192).unwrap();
+    assert_eq!(read(&*file, 8192, bytes.len()), bytes);
+    write(&*file, 8192 + 100, b"over");
+    buffer.fill(0xee);
+    let got = file
+        .read_direct_at(&mut buffer[part.clone()], 8192)
+        .unwrap();
+    assert_eq!(got, bytes.len());
+    assert_eq!(buffer[from..from + 100], bytes[..100]);
+    assert_eq!(buffer[from + 100..from + 104], *b"over");
+    assert_eq!(buffer[from + 104..part.end], bytes[104..]);
+    file.sync_data().unwrap();
+    assert_eq!(file.len().unwrap(), 1 << 20);
+}
+
+fn what_is_not_aligned_is_read_and_written_all_the_same(disk: &dyn Disk, dir: &Path) {
+    let file = file_with(disk, &dir.join("f"), &pattern(5_000));
+    file.write_direct_at(b"odd", 4_999).unwrap();
+    assert_eq!(file.len().unwrap(), 5_002);
+    let mut odd = [0; 5];
+    assert_eq!(file.read_direct_at(&mut odd, 4_998).unwrap(), 4);
+    assert_eq!(odd[1..4], *b"odd");
+    let (mut buffer, from) = aligned(8_192);
+    let got = file
+        .read_direct_at(&mut buffer[from..from + 8_192], 0)
+        .unwrap();
+    assert_eq!(got, 5_002);
+    assert_eq!(buffer[from..from + 4_999], pattern(4_999));
+    assert_eq!(
+        file.read_direct_at(&mut buffer[from..from + 4_096], 8_192)
+            .unwrap(),
+        0
+    );
 }
 
 fn a_read_ends_with_the_file(disk: &dyn Disk, dir: &Path) {

@@ -195,7 +195,7 @@ impl Background {
             Some(Job::Recycle(_)) => "recycle",
             Some(Job::Punch { .. }) => "punch",
             Some(_) => "checkpoint",
-            None if self.filler.has_spare() => "fill",
+            None if self.filler.has_spare() || self.log.has_unfilled_spare() => "fill",
             None => "idle",
         }
     }

@@ -82,6 +82,7 @@ const PATHS: &[(&str, &[(Op, &str)])] = &[
             (Op::SyncDir, "log directory"),
         ],
     ),
+    ("fill", &[(Op::Write, "frames"), (Op::SyncData, "frames")]),
     ("recycle", HEADER),
     (
         "seal",
