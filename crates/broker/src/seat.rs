@@ -46,8 +46,7 @@ impl Seat {
         self.inbox.wake();
     }
 
-    /// Steps the owner for as long as there is work, and then waits for more; once. For the
-    /// owner's own thread.
+    /// Steps the owner once, and waits where there was nothing to do. For the owner's own thread.
     pub(crate) fn serve(&self, wait_max: std::time::Duration) {
         let mut owner = self.owner.lock();
         let worked = owner.step();

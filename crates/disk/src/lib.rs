@@ -32,6 +32,7 @@
 //! ```
 #![deny(missing_docs)]
 
+mod boundary;
 mod disk;
 mod error;
 mod fault;
@@ -41,6 +42,7 @@ mod real;
 mod replace;
 mod sim;
 
+pub use boundary::bytes_before_boundary;
 pub use disk::{Disk, File, Lock, Space};
 pub use error::{Error, Op};
 pub use fault::{Fault, FaultKind};

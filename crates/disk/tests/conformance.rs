@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use millrace_disk::{
-    Disk, FaultDisk, File, Op, RealDisk, RecordingDisk, SimDisk, read_whole, replace,
+    Disk, FaultDisk, File, Op, RealDisk, RecordingDisk, SimDisk, bytes_before_boundary, read_whole,
+    replace,
 };
 use types::limits::BLOCK_BYTES;
 
@@ -163,7 +164,7 @@ fn many_slices_are_written_in_order(disk: &dyn Disk, dir: &Path) {
 fn aligned(len: usize) -> (Vec<u8>, usize) {
     let block = usize::try_from(BLOCK_BYTES).unwrap();
     let buffer = vec![0xee; len + block];
-    let from = buffer.as_ptr().align_offset(block);
+    let from = bytes_before_boundary(&buffer);
     (buffer, from)
 }
 

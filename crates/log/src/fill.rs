@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use disk::bytes_before_boundary;
 use types::limits::{
     BLOCK_BYTES, FILL_PAUSE_BYTES_PER_S, FILL_SAMPLE_MS, FILL_STEP_BYTES, SPARES_WANTED,
 };
@@ -42,18 +43,22 @@ impl Filler {
 
     /// Counts what the log wrote; true when a step may be done.
     pub(crate) fn is_due(&mut self, log: &CommitLog, now: Duration) -> bool {
-        let written = log.written_bytes();
+        self.count(log.written_bytes(), now);
+        let has_target = self.has_spare() || log.spare_count() >= SPARES_WANTED;
+        let has_budget = self.budget_bytes >= FILL_STEP_BYTES || self.is_at_end();
+        !self.is_fast && has_target && has_budget && (self.has_spare() || log.has_unfilled_spare())
+    }
+
+    /// Turns what the log wrote so far into budget; a log that grows fast leaves none.
+    fn count(&mut self, written: u64, now: Duration) {
         self.judge(written, now);
         let grown = written.saturating_sub(self.counted_bytes);
         self.counted_bytes = written;
-        if self.is_fast {
-            self.budget_bytes = 0;
-            return false;
-        }
-        self.budget_bytes = self.budget_bytes.saturating_add(2 * grown);
-        let has_target = self.has_spare() || log.spare_count() >= SPARES_WANTED;
-        let has_budget = self.budget_bytes >= FILL_STEP_BYTES || self.is_at_end();
-        has_target && has_budget && (self.has_spare() || log.has_unfilled_spare())
+        self.budget_bytes = if self.is_fast {
+            0
+        } else {
+            self.budget_bytes.saturating_add(2 * grown)
+        };
     }
 
     fn judge(&mut self, written: u64, now: Duration) {
@@ -117,8 +122,25 @@ fn begin(log: &CommitLog) -> Option<Filling> {
 impl Filling {
     /// `len` zeros from a block boundary of memory on.
     fn aligned(&self, len: u64) -> std::ops::Range<usize> {
-        let block = usize::try_from(BLOCK_BYTES).unwrap_or(1);
-        let from = self.zeros.as_ptr().align_offset(block).min(block);
+        let from = bytes_before_boundary(&self.zeros);
         from..from + usize::try_from(len).unwrap_or(usize::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn twice_what_a_slow_log_writes_may_be_filled_and_nothing_beside_a_fast_one() {
+        let mut filler = Filler::default();
+        let slow = FILL_PAUSE_BYTES_PER_S / 4;
+        let fast = FILL_PAUSE_BYTES_PER_S * 2;
+        filler.count(slow, Duration::from_secs(1));
+        assert_eq!(filler.budget_bytes, 2 * slow);
+        filler.count(slow + fast, Duration::from_secs(2));
+        assert_eq!(filler.budget_bytes, 0);
+        filler.count(slow + fast + 10, Duration::from_secs(3));
+        assert_eq!(filler.budget_bytes, 20);
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use disk::bytes_before_boundary;
 use types::limits::{BLOCK_BYTES, FRAME_BYTES_USUAL, FRAME_ENTRIES_MAX};
 use types::{BufferPool, FileEpoch, FileSequence, FrameNumber, PooledBuffer};
 
@@ -201,7 +202,7 @@ impl Assembler {
     fn new(position: u64, frame_bytes: u64, buffers: &Arc<BufferPool>) -> Self {
         let frame_bytes = usize::try_from(frame_bytes).unwrap_or(usize::MAX);
         let mut buffer = buffers.take(frame_bytes.saturating_add(ZEROS.len()));
-        let skipped = buffer.as_ptr().align_offset(ZEROS.len()).min(ZEROS.len());
+        let skipped = bytes_before_boundary(&buffer);
         buffer.resize(skipped, 0);
         Self {
             buffer,

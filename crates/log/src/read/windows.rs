@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use disk::File;
+use disk::{File, bytes_before_boundary};
 use parking_lot::{Condvar, Mutex};
 use types::limits::{
     BLOCK_BYTES, READ_AHEAD_WINDOWS, READ_POOL_BYTES, READ_WINDOW_BYTES, READ_WINDOWS_GONE_MAX,
@@ -200,7 +200,7 @@ impl Windows {
         let len = end.min(start + READ_WINDOW_BYTES) - start;
         let (len, block) = (in_memory(len), in_memory(BLOCK_BYTES));
         let mut buffer = self.buffers.take_filled(len + block);
-        let skipped = buffer.as_ptr().align_offset(block).min(block);
+        let skipped = bytes_before_boundary(&buffer);
         let target = buffer.get_mut(skipped..skipped + len).unwrap_or_default();
         let got = range.file.read_direct_at(target, start)?;
         Ok(Bytes::from_owner(buffer).slice(skipped..skipped + got))
