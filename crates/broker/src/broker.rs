@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use log::read::{Batches, Mode, Outcome, Plan, Reader};
+use log::read::{Batches, Begin, Mode, Outcome, Place, Plan, Reader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use types::{Clock, Offset, ProducerId};
 
@@ -52,6 +52,19 @@ pub struct NodeInfo {
     pub auto_create: bool,
     /// Whether topics may be deleted.
     pub delete_enabled: bool,
+}
+
+/// How much one read gives.
+#[derive(Clone, Copy, Debug)]
+pub struct ReadLimits {
+    /// Most bytes.
+    pub max_bytes: usize,
+    /// Give one batch even if it is larger or stands further on.
+    pub at_least_one: bool,
+    /// Give nothing that stands here or behind it in the log.
+    pub before: Option<Place>,
+    /// Wait for the device rather than give less than there is.
+    pub must_fill: bool,
 }
 
 /// Bytes that one unit of admission stands for.
@@ -169,8 +182,23 @@ impl Broker {
         }));
     }
 
-    /// Reads whole batches from `from` on: at most `max_bytes`, or one larger batch if
-    /// `at_least_one`. Nothing at the end of the partition.
+    /// Where a read from `from` on begins in the log, unless it is in memory or cannot be read.
+    pub async fn place(&self, partition: &Partition, from: Offset) -> Option<Place> {
+        let plan = partition.plan(from, 1, true).ok()??;
+        let begin = match self.inner.reader.place_of(&plan, Mode::Cached).ok()? {
+            Begin::NotCached => {
+                let read = self.run_blocking(move |reader| reader.place_of(&plan, Mode::Blocking));
+                read.await?.ok()?
+            }
+            known => known,
+        };
+        match begin {
+            Begin::At(place) => Some(place),
+            Begin::InMemory | Begin::NotCached => None,
+        }
+    }
+
+    /// Reads whole batches from `from` on. Nothing at the end of the partition.
     ///
     /// # Errors
     /// [`FetchError`].
@@ -178,25 +206,26 @@ impl Broker {
         &self,
         partition: &Arc<Partition>,
         from: Offset,
-        max_bytes: usize,
-        at_least_one: bool,
+        limits: ReadLimits,
     ) -> Result<Batches, FetchError> {
-        let Some(plan) = partition.plan(from, max_bytes, at_least_one)? else {
+        let Some(plan) = partition.plan(from, limits.max_bytes, limits.at_least_one)? else {
             return Ok(Batches::default());
         };
+        let plan = Arc::new(plan.before(limits.before));
         let batches = match self.inner.reader.carry_out(&plan, Mode::Cached)? {
-            Outcome::Batches(batches) => batches,
-            Outcome::NotCached => self.read_blocking(plan).await?,
+            Outcome::Batches(batches) if !(limits.must_fill && batches.is_cut) => batches,
+            _ => self.read_blocking(Arc::clone(&plan)).await?,
         };
+        if batches.reads_on {
+            let reader = Arc::clone(&self.inner.reader);
+            self.inner.pool.offer(move || reader.read_ahead(&plan));
+        }
         // What was trimmed meanwhile may have been punched out while it was read.
         partition.check_readable(from)?;
         Ok(batches)
     }
 
-    async fn read_blocking(&self, plan: Plan) -> Result<Batches, FetchError> {
-        let plan = Arc::new(plan);
-        let (ahead, reader) = (Arc::clone(&plan), Arc::clone(&self.inner.reader));
-        self.inner.pool.offer(move || reader.read_ahead(&ahead));
+    async fn read_blocking(&self, plan: Arc<Plan>) -> Result<Batches, FetchError> {
         let read = self.run_blocking(move |reader| reader.carry_out(&plan, Mode::Blocking));
         let outcome = read.await.ok_or(FetchError::Closing)?;
         Ok(outcome.map(Outcome::into_batches)?)

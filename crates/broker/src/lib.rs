@@ -36,10 +36,11 @@ mod stored;
 mod topic;
 pub mod topic_config;
 
-pub use broker::{Broker, BrokerParts, NodeInfo};
+pub use broker::{Broker, BrokerParts, NodeInfo, ReadLimits};
 pub use error::{AppendError, FetchError, Stopped, TrimError};
 pub use inbox::Inbox;
 pub use log::Origin;
+pub use log::read::{Batches, Place};
 pub use offsets::{Found, OffsetQuery};
 pub use open::{Machines, NodeConfig, open, open_dir};
 pub use partition::{Partition, Waiter};

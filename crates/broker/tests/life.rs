@@ -12,12 +12,19 @@ use std::sync::Arc;
 use disk::RealDisk;
 use millrace_broker as broker;
 
-use broker::Broker;
 use broker::metadata::CreateTopicRequest;
 use broker::owner::AppendPart;
+use broker::{Broker, ReadLimits};
 use types::Offset;
 
 use node::{batch, start};
+
+const LIMITS: ReadLimits = ReadLimits {
+    max_bytes: 100_000,
+    at_least_one: true,
+    before: None,
+    must_fill: false,
+};
 
 async fn read_all(broker: &Broker, topic: &str) -> Vec<i64> {
     let topic = broker.shared().topic(topic).unwrap();
@@ -25,7 +32,7 @@ async fn read_all(broker: &Broker, topic: &str) -> Vec<i64> {
     let mut offsets = Vec::new();
     let mut at = partition.log_start();
     while at < partition.end() {
-        let batches = broker.read(partition, at, 100_000, true).await.unwrap();
+        let batches = broker.read(partition, at, LIMITS).await.unwrap();
         let batches = log::read::split(&batches.concat()).unwrap();
         assert!(
             !batches.is_empty(),

@@ -16,7 +16,7 @@ use millrace_broker as broker;
 
 use broker::metadata::CreateTopicRequest;
 use broker::owner::AppendPart;
-use broker::{AppendError, Broker, FetchError};
+use broker::{AppendError, Broker, FetchError, ReadLimits};
 use types::{Offset, SystemClock, SystemRandom};
 
 use node::{batch, config, start};
@@ -36,22 +36,27 @@ async fn append(broker: &Broker, topic: &str) -> Result<Offset, AppendError> {
     Ok(appended.base_offset)
 }
 
+const ONE: ReadLimits = ReadLimits {
+    max_bytes: 1,
+    at_least_one: true,
+    before: None,
+    must_fill: false,
+};
+
 /// First offset of the batch that is read at each batch's first offset; none where it is lost.
 async fn read_each(broker: &Broker, topic: &str) -> Vec<Option<i64>> {
     let topic = broker.shared().topic(topic).unwrap();
     let partition = topic.partition(0).unwrap();
     let mut found = Vec::new();
     for offset in (partition.log_start().0..partition.end().0).step_by(10) {
-        found.push(
-            match broker.read(partition, Offset(offset), 1, true).await {
-                Ok(batches) => {
-                    let batches = log::read::split(&batches.concat()).unwrap();
-                    Some(batches[0].0.base_offset.0)
-                }
-                Err(FetchError::Storage(_)) => None,
-                Err(other) => panic!("{other}"),
-            },
-        );
+        found.push(match broker.read(partition, Offset(offset), ONE).await {
+            Ok(batches) => {
+                let batches = log::read::split(&batches.concat()).unwrap();
+                Some(batches[0].0.base_offset.0)
+            }
+            Err(FetchError::Storage(_)) => None,
+            Err(other) => panic!("{other}"),
+        });
     }
     found
 }

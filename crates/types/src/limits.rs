@@ -11,11 +11,12 @@ pub const FRAME_BYTES_USUAL: u64 = (1 << 20) - 2 * BLOCK_BYTES;
 pub const FRAME_POOL_BYTES: usize = 4 << 20;
 /// Memory of windows that nobody reads any more that is kept for the next ones.
 pub const READ_POOL_BYTES: usize = 4 << 20;
-/// One read of a partition goes through so much of a file and no more: partitions that are read side
-/// by side then stay side by side, and meet in the same windows.
+/// Partitions that are read together go through so much of a file and no more before those of them
+/// that are behind get their turn: they stay side by side, and meet in the same windows.
 pub const READ_SPAN_BYTES: u64 = 6 << 20;
-/// Windows that are read ahead of a reader that had to wait for one.
-pub const READ_AHEAD_WINDOWS: u64 = 6;
+/// Windows behind the one where a read begins that are read ahead: those that the read goes through,
+/// and as many again.
+pub const READ_AHEAD_WINDOWS: u64 = 2 * READ_SPAN_BYTES / READ_WINDOW_BYTES;
 /// Windows that had to go and are remembered: those of 8 GiB.
 pub const READ_WINDOWS_GONE_MAX: usize = 8 << 10;
 /// Windows that are kept for the next reader.
@@ -112,7 +113,7 @@ pub const KAFKA_FETCH_MEMORY_BYTES: usize = 32 << 20;
 pub const KAFKA_LARGE_REQUESTS_BYTES: usize = 128 << 20;
 /// Record bytes in one answer to a fetch that asks for no more at least: read and sent while they
 /// are in the processor's cache, and the first of them leave soon.
-pub const KAFKA_FETCH_ANSWER_BYTES: usize = 2 << 20;
+pub const KAFKA_FETCH_ANSWER_BYTES: usize = 8 << 20;
 /// A partition with more records gets at least so many bytes of an answer: partitions that are read
 /// together go through the log side by side, as they stand in it.
 pub const KAFKA_FETCH_SHARE_BYTES: usize = 32 << 10;
@@ -201,3 +202,5 @@ pub const READ_WINDOW_BYTES: u64 = 1 << 20;
 pub const STOP_CHECK_MS: u64 = 100;
 /// Cold reads that may wait for a reader thread.
 pub const READS_WAITING_MAX: usize = 256;
+/// Reads ahead that may wait; more are forgotten.
+pub const READS_AHEAD_WAITING_MAX: usize = 4;

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use record::{BatchHeader, HEADER_BYTES};
 use types::Offset;
 
+use super::windows::Found;
 use crate::error::{Corruption, Error};
 
 /// Whole batches in offset order, in pieces that are sent one after the other.
@@ -15,12 +16,22 @@ pub struct Batches {
     pub pieces: Vec<Bytes>,
     /// Bytes of all pieces.
     pub bytes: usize,
+    /// There are more that could be read now.
+    pub is_cut: bool,
+    /// They are the first that anybody read where they stand: what comes next is worth reading ahead
+    /// ([`Reader::read_ahead`](super::Reader::read_ahead)).
+    pub reads_on: bool,
 }
 
 impl Batches {
     pub(super) fn push(&mut self, piece: Bytes) {
         self.bytes += piece.len();
         self.pieces.push(piece);
+    }
+
+    pub(super) fn take(&mut self, found: Found) {
+        self.reads_on |= found.is_new;
+        found.pieces.into_iter().for_each(|piece| self.push(piece));
     }
 
     /// Whether there are none.

@@ -1,8 +1,10 @@
 //! Reading the batches of a partition: from the tail in memory, the page cache, or the device.
 
 mod batches;
+mod place;
 mod reader;
 mod windows;
 
 pub use batches::{Batches, split};
-pub use reader::{Mode, Outcome, Plan, Reader, Want};
+pub use place::Place;
+pub use reader::{Begin, Mode, Outcome, Plan, Reader, Want};

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
-use types::limits::{READ_SPAN_BYTES, READ_WINDOW_BYTES, READ_WINDOWS_BYTES};
+use types::limits::READ_WINDOWS_BYTES;
 use types::{Offset, PartitionId};
 
 use super::batches::{Batches, cut};
-use super::windows::{Range, Windows};
+use super::place::Place;
+use super::windows::{Found, Range, Windows};
 use crate::error::{Corruption, Error};
 use crate::file::LogFile;
 use crate::index::{PartitionIndex, SegmentPart};
@@ -44,6 +45,17 @@ impl Outcome {
     }
 }
 
+/// Where a read begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// In the tail, or there is nothing to read.
+    InMemory,
+    /// In a file.
+    At(Place),
+    /// The device would have to be waited for to know it.
+    NotCached,
+}
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Want {
@@ -72,13 +84,23 @@ pub struct Reader {
 #[derive(Debug)]
 pub struct Plan {
     want: Want,
+    /// Nothing is read that stands here or behind, one batch aside.
+    before: Option<Place>,
     source: Source,
 }
 
 #[derive(Debug)]
 enum Source {
     Sealed(SegmentPart),
-    Unsealed(Vec<Planned>),
+    Unsealed(Unsealed),
+}
+
+/// Batches of log files that are not sealed.
+#[derive(Debug)]
+struct Unsealed {
+    stretches: Vec<Planned>,
+    /// There are more.
+    is_cut: bool,
 }
 
 impl Plan {
@@ -90,7 +112,23 @@ impl Plan {
             Some(part) => Source::Sealed(part.clone()),
             None => Source::Unsealed(neighbours(&index, want)),
         };
-        Self { want, source }
+        Self {
+            want,
+            before: None,
+            source,
+        }
+    }
+
+    /// The same, but of what stands at `place` or behind it in the log nothing is read, one batch
+    /// aside.
+    #[must_use]
+    pub const fn before(mut self, place: Option<Place>) -> Self {
+        self.before = place;
+        self
+    }
+
+    fn is_far(&self, place: Place) -> bool {
+        self.before.is_some_and(|before| place >= before)
     }
 }
 
@@ -125,9 +163,36 @@ impl Reader {
     /// Those of the device, and damage.
     pub fn carry_out(&self, plan: &Plan, mode: Mode) -> Result<Outcome, Error> {
         match &plan.source {
-            Source::Sealed(part) => self.read_sealed(part, plan.want, mode),
-            Source::Unsealed(planned) => self.read_unsealed(planned, mode),
+            Source::Sealed(part) => self.read_sealed(part, plan, mode),
+            Source::Unsealed(unsealed) => self.read_unsealed(unsealed, plan, mode),
         }
+    }
+
+    /// Where what a plan names begins.
+    ///
+    /// # Errors
+    /// Those of the device, and damage.
+    pub fn place_of(&self, plan: &Plan, mode: Mode) -> Result<Begin, Error> {
+        let (file, position, bytes) = match &plan.source {
+            Source::Sealed(part) => {
+                let Some(extents) = self.extents_of(part, plan.want.partition, mode)? else {
+                    return Ok(Begin::NotCached);
+                };
+                let Some(extent) = from_offset(&extents, plan.want.from).next() else {
+                    return Ok(Begin::InMemory);
+                };
+                let file = part.segment.info().data.sequence;
+                (file, extent.position, u64::from(extent.bytes))
+            }
+            Source::Unsealed(unsealed) => match unsealed.stretches.first() {
+                Some(planned) => (planned.file.sequence, planned.position, planned.bytes),
+                None => return Ok(Begin::InMemory),
+            },
+        };
+        Ok(match self.tail.get(file, position, bytes) {
+            Some(_) => Begin::InMemory,
+            None => Begin::At(Place::new(file, position)),
+        })
     }
 
     /// Reads what stands behind the beginning of a plan in its file, for those who read on. It may
@@ -137,14 +202,12 @@ impl Reader {
             Source::Sealed(part) => {
                 let extents = self.extents_of(part, plan.want.partition, Mode::Blocking);
                 let Ok(Some(extents)) = extents else { return };
-                let from = plan.want.from;
-                let first = extents.partition_point(|extent| extent.end_offset <= from);
-                if let Some(extent) = extents.get(first) {
+                if let Some(extent) = from_offset(&extents, plan.want.from).next() {
                     self.windows.read_ahead(&range_of(part, extent));
                 }
             }
-            Source::Unsealed(planned) => {
-                if let Some(planned) = planned.first() {
+            Source::Unsealed(unsealed) => {
+                if let Some(planned) = unsealed.stretches.first() {
                     self.windows.read_ahead(&self.unsealed_range(planned));
                 }
             }
@@ -161,11 +224,24 @@ impl Reader {
         }
     }
 
-    fn read_unsealed(&self, planned: &[Planned], mode: Mode) -> Result<Outcome, Error> {
-        let mut batches = Batches::default();
-        for planned in planned {
+    fn read_unsealed(
+        &self,
+        unsealed: &Unsealed,
+        plan: &Plan,
+        mode: Mode,
+    ) -> Result<Outcome, Error> {
+        let mut batches = Batches {
+            is_cut: unsealed.is_cut,
+            ..Batches::default()
+        };
+        for planned in &unsealed.stretches {
+            let is_far = plan.is_far(Place::new(planned.file.sequence, planned.position));
+            if is_far && !(plan.want.at_least_one && batches.is_empty()) {
+                batches.is_cut = true;
+                break;
+            }
             match self.fetch(&self.unsealed_range(planned), mode)? {
-                Some(pieces) => pieces.into_iter().for_each(|piece| batches.push(piece)),
+                Some(found) => batches.take(found),
                 None => return Ok(short(batches)),
             }
         }
@@ -183,39 +259,43 @@ impl Reader {
         }
     }
 
-    fn read_sealed(&self, part: &SegmentPart, want: Want, mode: Mode) -> Result<Outcome, Error> {
+    fn read_sealed(&self, part: &SegmentPart, plan: &Plan, mode: Mode) -> Result<Outcome, Error> {
+        let want = plan.want;
+        let file = part.segment.info().data.sequence;
         let Some(extents) = self.extents_of(part, want.partition, mode)? else {
             return Ok(Outcome::NotCached);
         };
         let mut batches = Batches::default();
-        let mut span_end = None;
-        let first = extents.partition_point(|extent| extent.end_offset <= want.from);
-        for extent in extents.iter().skip(first) {
+        for extent in from_offset(&extents, want.from) {
             let left = want.max_bytes.saturating_sub(batches.bytes);
             let needed = want.at_least_one && batches.is_empty();
-            let is_far = extent.position >= *span_end.get_or_insert(span_from(extent.position));
+            let is_far = plan.is_far(Place::new(file, extent.position));
             if ((left == 0 || is_far) && !needed) || extent.base_offset >= want.until {
-                break;
+                batches.is_cut = extent.base_offset < want.until;
+                return Ok(Outcome::Batches(batches));
             }
             if extent.damaged {
                 return damaged_extent(part, extent, batches);
             }
-            let Some(pieces) = self.fetch(&range_of(part, extent), mode)? else {
+            let Some(found) = self.fetch(&range_of(part, extent), mode)? else {
                 return Ok(short(batches));
             };
             if is_whole(extent, &want, left) {
-                pieces.into_iter().for_each(|piece| batches.push(piece));
+                batches.take(found);
                 continue;
             }
+            batches.reads_on |= found.is_new;
             let offsets = want.from..want.until;
-            let found = cut(&one(pieces), offsets, left, needed)?;
+            let found = cut(&one(found.pieces), offsets, left, needed)?;
             if !found.batches.is_empty() {
                 batches.push(found.batches);
             }
             if !found.to_the_end {
-                break;
+                batches.is_cut = true;
+                return Ok(Outcome::Batches(batches));
             }
         }
+        batches.is_cut = part.run.end_offset < want.until;
         Ok(Outcome::Batches(batches))
     }
 
@@ -246,15 +326,18 @@ impl Reader {
     /// # Errors
     /// Those of the device, and damage.
     pub fn read_extent(&self, part: &SegmentPart, extent: &Extent) -> Result<Bytes, Error> {
-        let pieces = self.fetch(&range_of(part, extent), Mode::Blocking)?;
-        Ok(one(pieces.unwrap_or_default()))
+        let found = self.fetch(&range_of(part, extent), Mode::Blocking)?;
+        Ok(one(found.unwrap_or_default().pieces))
     }
 
     /// The bytes of a range in pieces; `None` when they are not in memory and may not be waited
     /// for.
-    fn fetch(&self, range: &Range<'_>, mode: Mode) -> Result<Option<Vec<Bytes>>, Error> {
+    fn fetch(&self, range: &Range<'_>, mode: Mode) -> Result<Option<Found>, Error> {
         if let Some(bytes) = self.tail.get(range.sequence, range.position, range.bytes) {
-            return Ok(Some(vec![bytes]));
+            return Ok(Some(Found {
+                pieces: vec![bytes],
+                is_new: false,
+            }));
         }
         match mode {
             Mode::Cached => self.windows.get(range),
@@ -263,9 +346,10 @@ impl Reader {
     }
 }
 
-/// Where the part of a file ends that one read goes through, when it begins at `position`.
-const fn span_from(position: u64) -> u64 {
-    position - position % READ_WINDOW_BYTES + READ_SPAN_BYTES
+/// The extents that hold `from` or come after it.
+fn from_offset(extents: &[Extent], from: Offset) -> std::slice::Iter<'_, Extent> {
+    let first = extents.partition_point(|extent| extent.end_offset <= from);
+    extents.get(first..).unwrap_or_default().iter()
 }
 
 /// Whether all of an extent is wanted.
@@ -282,11 +366,13 @@ fn one(mut pieces: Vec<Bytes>) -> Bytes {
     }
 }
 
-/// What was found before something had to be waited for; nothing at all means waiting.
-fn short(batches: Batches) -> Outcome {
+/// What was found before something that had to be waited for or is damaged; nothing at all means
+/// waiting.
+fn short(mut batches: Batches) -> Outcome {
     if batches.is_empty() {
         Outcome::NotCached
     } else {
+        batches.is_cut = true;
         Outcome::Batches(batches)
     }
 }
@@ -294,7 +380,7 @@ fn short(batches: Batches) -> Outcome {
 /// What stands before damage is given; the damage itself is an error.
 fn damaged_extent(part: &SegmentPart, extent: &Extent, before: Batches) -> Result<Outcome, Error> {
     if !before.is_empty() {
-        return Ok(Outcome::Batches(before));
+        return Ok(short(before));
     }
     Err(Error::Corrupt(Corruption {
         path: part.segment.data_path(),
@@ -323,13 +409,15 @@ struct Planned {
     bytes: u64,
 }
 
-fn neighbours(index: &PartitionIndex, want: Want) -> Vec<Planned> {
+fn neighbours(index: &PartitionIndex, want: Want) -> Unsealed {
     let mut plan: Vec<Planned> = Vec::new();
+    let mut is_cut = false;
     let mut total = 0;
     for (file, batch) in index.batches_from(want.from) {
         let bytes = u64::from(batch.bytes);
         let full = total + bytes > want.max_bytes as u64 && !(want.at_least_one && total == 0);
         if full || batch.base_offset >= want.until {
+            is_cut = batch.base_offset < want.until;
             break;
         }
         total += bytes;
@@ -349,5 +437,8 @@ fn neighbours(index: &PartitionIndex, want: Want) -> Vec<Planned> {
             }
         }
     }
-    plan
+    Unsealed {
+        stretches: plan,
+        is_cut,
+    }
 }

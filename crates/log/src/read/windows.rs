@@ -48,6 +48,23 @@ struct State {
 struct Window {
     bytes: Bytes,
     last_use: u64,
+    /// Somebody read in it.
+    is_used: bool,
+}
+
+/// The pieces of a range.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) pieces: Vec<Bytes>,
+    /// One is the first that anybody read in its window: whoever reads on soon needs the next ones.
+    pub(super) is_new: bool,
+}
+
+impl Found {
+    fn push(&mut self, (piece, is_new): (Bytes, bool)) {
+        self.pieces.push(piece);
+        self.is_new |= is_new;
+    }
 }
 
 /// Bytes of a file to be found in windows.
@@ -95,8 +112,8 @@ impl Windows {
     ///
     /// # Errors
     /// Those of the device.
-    pub(super) fn get(&self, range: &Range<'_>) -> Result<Option<Vec<Bytes>>, Error> {
-        let mut pieces = Vec::new();
+    pub(super) fn get(&self, range: &Range<'_>) -> Result<Option<Found>, Error> {
+        let mut all = Found::default();
         for (start, from, to) in range.parts() {
             let key = (range.sequence, start);
             let (found, is_gone) = {
@@ -104,58 +121,68 @@ impl Windows {
                 (state.get(key, from, to), state.gone.contains(&key))
             };
             let found = match found {
-                None if is_gone => cached(range.file, from, to)?,
+                None if is_gone => cached(range.file, from, to)?.map(|piece| (piece, false)),
                 found => found,
             };
             match found {
-                Some(piece) => pieces.push(piece),
+                Some(piece) => all.push(piece),
                 None => return Ok(None),
             }
         }
-        Ok(Some(pieces))
+        Ok(Some(all))
     }
 
     /// The pieces of a range; what is not here is read. For threads that may wait.
     ///
     /// # Errors
     /// Those of the device.
-    pub(super) fn read(&self, range: &Range<'_>) -> Result<Vec<Bytes>, Error> {
-        let parts = range.parts();
-        parts
-            .map(|(start, from, to)| self.read_part(range, start, from, to))
-            .collect()
+    pub(super) fn read(&self, range: &Range<'_>) -> Result<Found, Error> {
+        let mut all = Found::default();
+        for (start, from, to) in range.parts() {
+            all.push(self.read_part(range, start, from, to)?);
+        }
+        Ok(all)
     }
 
-    /// Reads the windows behind the one where `range` begins, as far as nobody did. Best effort.
+    /// Reads the windows behind the one where `range` begins, as far as nobody did or does. Best
+    /// effort.
     pub(super) fn read_ahead(&self, range: &Range<'_>) {
         let first = range.position - range.position % READ_WINDOW_BYTES;
         for window in 1..=READ_AHEAD_WINDOWS {
             let start = first + window * READ_WINDOW_BYTES;
-            let is_wanted = {
-                let state = self.state.lock();
-                let key = (range.sequence, start);
-                !(state.windows.contains_key(&key) || state.gone.contains(&key))
-            };
             if start >= range.readable_end {
                 return;
             }
-            if is_wanted && self.read_part(range, start, start, start + 1).is_err() {
+            let key = (range.sequence, start);
+            let is_wanted = {
+                let mut state = self.state.lock();
+                let is_known = state.windows.contains_key(&key) || state.gone.contains(&key);
+                !is_known && state.loading.insert(key)
+            };
+            if is_wanted && self.load_and_keep(range, start, start + 1, false).is_err() {
                 // Whoever needs it will hear of the error.
                 return;
             }
         }
     }
 
-    fn read_part(&self, range: &Range<'_>, start: u64, from: u64, to: u64) -> Result<Bytes, Error> {
+    /// A part of a window, and whether it is the first that anybody read there.
+    fn read_part(
+        &self,
+        range: &Range<'_>,
+        start: u64,
+        from: u64,
+        to: u64,
+    ) -> Result<(Bytes, bool), Error> {
         let key = (range.sequence, start);
         let mut state = self.state.lock();
         loop {
-            if let Some(bytes) = state.get(key, from, to) {
-                return Ok(bytes);
+            if let Some(found) = state.get(key, from, to) {
+                return Ok(found);
             }
             if state.gone.contains(&key) {
                 drop(state);
-                return self.read_again(range, start, from, to);
+                return Ok((self.read_again(range, start, from, to)?, false));
             }
             if state.loading.insert(key) {
                 break;
@@ -163,15 +190,28 @@ impl Windows {
             self.loaded.wait(&mut state);
         }
         drop(state);
+        let bytes = self.load_and_keep(range, start, to, true)?;
+        let part = slice(&bytes, start, from, to);
+        let part = part.map_or_else(|| exactly(range.file, from, to), Ok)?;
+        Ok((part, true))
+    }
+
+    /// Reads a window that the caller marked as loading.
+    fn load_and_keep(
+        &self,
+        range: &Range<'_>,
+        start: u64,
+        to: u64,
+        is_used: bool,
+    ) -> Result<Bytes, Error> {
+        let key = (range.sequence, start);
         let read = self.load(range, start, to);
         let mut state = self.state.lock();
         state.loading.remove(&key);
         self.loaded.notify_all();
         let bytes = read?;
-        let part = slice(&bytes, start, from, to);
-        state.put(key, bytes, self.budget_bytes);
-        drop(state);
-        part.map_or_else(|| exactly(range.file, from, to), Ok)
+        state.put(key, bytes.clone(), is_used, self.budget_bytes);
+        Ok(bytes)
     }
 
     /// A part of a window that had to go before. The first time all of it passes through the page
@@ -219,20 +259,23 @@ impl State {
         }
     }
 
-    /// The bytes from `from` to `to` of the file, if their window has them.
-    fn get(&mut self, key: Key, from: u64, to: u64) -> Option<Bytes> {
+    /// The bytes from `from` to `to` of the file, if their window has them, and whether they are the
+    /// first that anybody read there.
+    fn get(&mut self, key: Key, from: u64, to: u64) -> Option<(Bytes, bool)> {
         let window = self.windows.get_mut(&key)?;
+        let part = slice(&window.bytes, key.1, from, to)?;
         self.uses += 1;
         window.last_use = self.uses;
-        slice(&window.bytes, key.1, from, to)
+        Some((part, !std::mem::replace(&mut window.is_used, true)))
     }
 
-    fn put(&mut self, key: Key, bytes: Bytes, budget_bytes: usize) {
+    fn put(&mut self, key: Key, bytes: Bytes, is_used: bool, budget_bytes: usize) {
         self.uses += 1;
         self.bytes += bytes.len();
         let window = Window {
             bytes,
             last_use: self.uses,
+            is_used,
         };
         if let Some(before) = self.windows.insert(key, window) {
             self.bytes -= before.bytes.len();
@@ -314,12 +357,12 @@ mod tests {
         let across = range(file.as_ref(), WINDOW - 10, 20, 3 * WINDOW);
         assert_eq!(windows.get(&across).unwrap(), None);
         let read = windows.read(&across).unwrap();
-        assert_eq!(read.len(), 2);
+        assert_eq!(read.pieces.len(), 2);
         let at = in_memory(WINDOW);
-        assert_eq!(read.concat(), content[at - 10..at + 10]);
+        assert_eq!(read.pieces.concat(), content[at - 10..at + 10]);
         let neighbour = range(file.as_ref(), 5, 2 * WINDOW - 5, 3 * WINDOW);
         let found = windows.get(&neighbour).unwrap().unwrap();
-        assert_eq!(found.concat(), content[5..2 * at]);
+        assert_eq!(found.pieces.concat(), content[5..2 * at]);
         let third = range(file.as_ref(), 2 * WINDOW, 1, 3 * WINDOW);
         assert_eq!(windows.get(&third).unwrap(), None);
     }
@@ -331,12 +374,15 @@ mod tests {
         let file = file(&disk, &content[..8192]);
         let windows = Windows::new(in_memory(WINDOW));
         let first = range(file.as_ref(), 100, 50, 150);
-        assert_eq!(windows.read(&first).unwrap().concat(), content[100..150]);
+        assert_eq!(
+            windows.read(&first).unwrap().pieces.concat(),
+            content[100..150]
+        );
         file.write_at(&[IoSlice::new(&content)], 0).unwrap();
         let later = range(file.as_ref(), 9_000, 50, 9_050);
         assert_eq!(windows.get(&later).unwrap(), None);
         assert_eq!(
-            windows.read(&later).unwrap().concat(),
+            windows.read(&later).unwrap().pieces.concat(),
             content[9_000..9_050]
         );
     }
@@ -357,7 +403,7 @@ mod tests {
         assert!(windows.get(&at(0)).unwrap().is_some());
         windows.read(&at(2)).unwrap();
         assert_eq!([is_kept(0), is_kept(1), is_kept(2)], [true, false, true]);
-        let again = windows.read(&at(1)).unwrap().concat();
+        let again = windows.read(&at(1)).unwrap().pieces.concat();
         assert_eq!(again, content[in_memory(WINDOW)..in_memory(WINDOW) + 10]);
         assert_eq!([is_kept(0), is_kept(1), is_kept(2)], [true, false, true]);
     }
@@ -374,7 +420,9 @@ mod tests {
         let ahead = range(file.as_ref(), WINDOW, WINDOW + 8192, 3 * WINDOW);
         let at = in_memory(WINDOW);
         let found = windows.get(&ahead).unwrap().unwrap();
-        assert_eq!(found.concat(), content[at..2 * at + 8192]);
+        assert!(found.is_new, "nobody read there before");
+        assert!(!windows.get(&ahead).unwrap().unwrap().is_new);
+        assert_eq!(found.pieces.concat(), content[at..2 * at + 8192]);
         let behind = range(file.as_ref(), 2 * WINDOW + 8192, 10, 3 * WINDOW);
         assert_eq!(windows.get(&behind).unwrap(), None);
     }

@@ -4,16 +4,21 @@
 //! 0 (KIP-227 allows that).
 
 mod partition;
+mod spans;
 mod wait;
 
 use std::time::Duration;
 
+use broker::Place;
 use record::Codec;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
-use types::limits::{KAFKA_FETCH_ANSWER_BYTES, KAFKA_FETCH_SHARE_BYTES, KAFKA_FETCH_STEP};
+use types::limits::{
+    BATCH_BYTES_DEFAULT, KAFKA_FETCH_ANSWER_BYTES, KAFKA_FETCH_SHARE_BYTES, KAFKA_FETCH_STEP,
+};
 
 use self::partition::{Asked, Found};
+use self::spans::Spans;
 use super::{Call, Closed, Node, Outcome};
 use crate::server::Answer;
 use crate::wire::messages::{
@@ -72,8 +77,8 @@ struct Fetch<'a> {
 struct Look {
     found: Vec<Vec<Found>>,
     bytes: usize,
-    /// Waiting would not help: a partition has something to say other than records, or memory
-    /// allowed no more.
+    /// Waiting would not help: a partition has something to say other than records or more of them
+    /// than it gave, or memory allowed no more.
     is_final: bool,
     charge: Option<OwnedSemaphorePermit>,
 }
@@ -100,7 +105,7 @@ impl<'a> Fetch<'a> {
         let max_wait = Duration::from_millis(unsigned(self.request.max_wait_ms) as u64);
         let deadline = Instant::now().checked_add(max_wait);
         loop {
-            let look = self.look().await;
+            let look = self.look_for_enough().await;
             if look.is_final || look.bytes >= self.bytes_min || self.is_over(deadline) {
                 return self.answer(look);
             }
@@ -118,10 +123,28 @@ impl<'a> Fetch<'a> {
         self.asked.iter().flatten()
     }
 
-    /// Reads the partitions in the order in which they are asked for.
-    async fn look(&self) -> Look {
+    /// Looks at what stands together in the log; where that is not what the client wants at least,
+    /// at all that there is.
+    async fn look_for_enough(&self) -> Look {
+        let mut places = Vec::new();
+        for asked in self.partitions() {
+            places.push(asked.place(self.call).await);
+        }
+        let spans = Spans::of(places.iter().copied().flatten());
+        let look = self.look(&places, &spans).await;
+        if spans.is_empty() || look.bytes >= self.bytes_min {
+            return look;
+        }
+        drop(look);
+        self.look(&places, &Spans::default()).await
+    }
+
+    /// Reads the partitions in the order in which they are asked for, those that begin at a place
+    /// up to the end of its span.
+    async fn look(&self, places: &[Option<Place>], spans: &Spans) -> Look {
         let node = self.call.session.node();
-        let enough = KAFKA_FETCH_ANSWER_BYTES.max(self.bytes_min);
+        // Batches are whole: what is wanted at least may end in the middle of one.
+        let enough = KAFKA_FETCH_ANSWER_BYTES.max(self.bytes_min + BATCH_BYTES_DEFAULT);
         let wanted = self.bytes_max.min(enough).min(self.available_bytes());
         let (memory, charge) = node.fetch_memory(wanted);
         let mut look = Look {
@@ -132,15 +155,16 @@ impl<'a> Fetch<'a> {
         };
         let mut unyielded = 0;
         let mut waiting = self.partitions().filter(|asked| asked.has_more()).count();
+        let mut places = places.iter().copied();
         for topic in &self.asked {
             let mut partitions = Vec::with_capacity(topic.len());
             for asked in topic {
                 let left = memory.saturating_sub(look.bytes);
-                let share = (left / waiting.max(1))
-                    .max(KAFKA_FETCH_SHARE_BYTES)
-                    .min(left);
+                let parts = if spans.is_empty() { 1 } else { waiting.max(1) };
+                let share = (left / parts).max(KAFKA_FETCH_SHARE_BYTES).min(left);
                 waiting = waiting.saturating_sub(usize::from(asked.has_more()));
-                let found = asked.read(self.call, share, look.bytes == 0).await;
+                let limits = spans.limits(places.next().flatten(), share, look.bytes == 0);
+                let found = asked.read(self.call, limits).await;
                 look.bytes += found.records.len();
                 look.is_final |= found.is_final();
                 partitions.push(found);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use broker::{FetchError, Partition, Topic};
+use broker::{Batches, FetchError, Partition, Place, ReadLimits, Topic};
 use types::{LeaderEpoch, Offset};
 
 use super::unsigned;
@@ -34,6 +34,8 @@ pub(super) struct Found {
     end: i64,
     log_start: i64,
     pub(super) records: Records,
+    /// There are more records that could be read now.
+    is_cut: bool,
     diverging: EpochEndOffset,
 }
 
@@ -70,8 +72,17 @@ impl Asked {
             .is_ok_and(|of| of.end() > seen_end || of.is_deleted())
     }
 
-    /// Reads at most `bytes_max`, or one larger batch if nothing `is_first` was read before it.
-    pub(super) async fn read(&self, call: &Call, bytes_max: usize, is_first: bool) -> Found {
+    /// Where in the log its records begin, if there are any that are not in memory.
+    pub(super) async fn place(&self, call: &Call) -> Option<Place> {
+        let partition = self.partition.as_ref().ok()?;
+        if partition.end() <= self.from {
+            return None;
+        }
+        call.session.broker().place(partition, self.from).await
+    }
+
+    /// Reads within `limits` and what the client allows.
+    pub(super) async fn read(&self, call: &Call, limits: ReadLimits) -> Found {
         let mut found = Found {
             number: self.number,
             end: -1,
@@ -86,12 +97,15 @@ impl Asked {
             }
         };
         found.seen_end = partition.end();
-        let result = self.read_from(call, partition, bytes_max, is_first).await;
+        let result = self.read_from(call, partition, limits).await;
         // After the read, so that no record lies behind the high watermark.
         found.end = partition.end().0;
         found.log_start = partition.log_start().0;
         match result {
-            Ok(Read::Records(records)) => found.records = records,
+            Ok(Read::Records(batches)) => {
+                found.is_cut = batches.is_cut;
+                found.records = Records(batches.pieces);
+            }
             Ok(Read::Diverging(end)) => found.diverging = end,
             Err(code) => found.error_code = for_version(code, ApiKey::Fetch, call.version()),
         }
@@ -102,8 +116,7 @@ impl Asked {
         &self,
         call: &Call,
         partition: &Arc<Partition>,
-        bytes_max: usize,
-        is_first: bool,
+        mut limits: ReadLimits,
     ) -> Result<Read, ErrorCode> {
         let broker = call.session.broker();
         let current = broker.shared().leader_epoch();
@@ -111,10 +124,10 @@ impl Asked {
         if let Some(end) = self.divergence(partition, current) {
             return Ok(Read::Diverging(end));
         }
-        let bytes_max = bytes_max.min(self.bytes_max);
-        let read = broker.read(partition, self.from, bytes_max, is_first).await;
+        limits.max_bytes = limits.max_bytes.min(self.bytes_max);
+        let read = broker.read(partition, self.from, limits).await;
         let batches = read.map_err(|error| self.report(partition, &error))?;
-        Ok(Read::Records(Records(batches.pieces)))
+        Ok(Read::Records(batches))
     }
 
     /// Where the client's log parts from ours, if it does (KIP-595).
@@ -141,14 +154,14 @@ impl Asked {
 }
 
 enum Read {
-    Records(Records),
+    Records(Batches),
     Diverging(EpochEndOffset),
 }
 
 impl Found {
-    /// Whether it says something other than records.
+    /// Whether waiting would not help: it says something other than records, or not all of them.
     pub(super) fn is_final(&self) -> bool {
-        !self.error_code.is_none() || self.diverging != EpochEndOffset::default()
+        self.is_cut || !self.error_code.is_none() || self.diverging != EpochEndOffset::default()
     }
 
     /// The partition as the answer has it.
