@@ -34,7 +34,9 @@ impl Seat {
             };
             let worked = owner.step();
             let holds_back = owner.holds_back();
+            let gone = owner.take_gone();
             drop(owner);
+            drop(gone);
             if holds_back {
                 // Its own thread does not know yet how soon it must look again.
                 break;
@@ -51,7 +53,9 @@ impl Seat {
         let mut owner = self.owner.lock();
         let worked = owner.step();
         let next_wake = owner.next_wake();
+        let gone = owner.take_gone();
         drop(owner);
+        drop(gone);
         if !worked {
             self.inbox.wait(next_wake.min(wait_max));
         }

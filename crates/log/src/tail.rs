@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
+use smallvec::SmallVec;
 use types::FileSequence;
 
 use crate::frame::Frame;
@@ -31,10 +32,12 @@ impl Tail {
         }
     }
 
-    /// Adds the newest frame and lets the oldest go.
-    pub fn push(&self, frame: Frame) {
+    /// Adds the newest frame and lets the oldest go. They are given to the caller: to free so much
+    /// memory takes a while.
+    pub fn push(&self, frame: Frame) -> SmallVec<[Bytes; 2]> {
+        let mut gone = SmallVec::new();
         if frame.entries.is_empty() {
-            return;
+            return gone;
         }
         let mut frames = self.frames.write();
         frames.bytes += frame.bytes.len() as u64;
@@ -45,7 +48,9 @@ impl Tail {
                 break;
             };
             frames.bytes -= bytes.len() as u64;
+            gone.push(bytes);
         }
+        gone
     }
 
     /// The `len` bytes at `position` of a file, if their frame is still here.

@@ -142,7 +142,7 @@ pub const ADMIN_CONNECTIONS_MAX: usize = 64;
 pub const ADMIN_CONNECTION_MS: u64 = 10_000;
 
 /// Proposals that the owner takes in one step.
-pub const OWNER_STEP_MAX: usize = 256;
+pub const OWNER_STEP_MAX: usize = 64;
 /// Steps of the owner that a thread does which only brings it something.
 pub const SEAT_STEPS_MAX: usize = 4;
 /// A frame up to this size that somebody waits for is synced by the writer itself: to write the
@@ -181,9 +181,9 @@ pub const CHECKPOINT_SHARDS_MAX: usize = 1_024;
 /// A background job that could not be done is tried again after this.
 pub const JOB_RETRY_MS: u64 = 200;
 /// Entries that the owner decides in one step, one proposal more at the most.
-pub const OWNER_DECIDE_MAX: usize = 512;
+pub const OWNER_DECIDE_MAX: usize = 64;
 /// Entries that the owner applies in one step.
-pub const OWNER_APPLY_MAX: usize = 512;
+pub const OWNER_APPLY_MAX: usize = 64;
 /// Rows that the owner hands to a checkpoint in one step.
 pub const CHECKPOINT_ROWS_MAX: usize = 64;
 /// Slices of a checkpoint that may wait for the background.

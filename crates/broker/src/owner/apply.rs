@@ -10,10 +10,10 @@ use log::{Corruption, EntryHeader, Error};
 use record::BatchHeader;
 use types::{FileSequence, LogIndex, Offset, PartitionId, SegmentId};
 
-use super::Applied;
 use super::flight::Effect;
 use super::space::Freed;
 use super::state::{FileState, PartitionState, Partitions, SegmentState, Storage};
+use super::{Applied, Gone};
 use crate::metadata::{Metadata, MetadataEntry};
 use crate::partition::Partition;
 use crate::shared::Shared;
@@ -40,6 +40,7 @@ impl Applied {
             partitions: Partitions::default(),
             storage: Storage::default(),
             freed: Freed::default(),
+            gone: Gone::default(),
             directory: dir.id,
             index: [LogIndex(0); 2],
             stamp_ms: 0,
@@ -247,7 +248,7 @@ impl Applied {
     }
 
     /// Puts a partition's part of a segment into its index; false when nobody can read it.
-    fn seal_part(&self, segment: &Arc<Segment>, row: &DirectoryRow) -> bool {
+    fn seal_part(&mut self, segment: &Arc<Segment>, row: &DirectoryRow) -> bool {
         let Some(partition) = self.partitions.get(&row.partition) else {
             return false;
         };
@@ -264,7 +265,8 @@ impl Applied {
         };
         let log_start = partition.shared.log_start();
         let file = segment.info().data.sequence;
-        let is_live = partition.shared.index.write().seal(file, part, log_start);
+        let (is_live, old) = partition.shared.index.write().seal(file, part, log_start);
+        self.gone.parts.extend(old);
         if is_live && let Some(hole) = segment.hole(row.partition) {
             // Of a lost file one event says it: it may have held very many partitions.
             if hole.is_marked {

@@ -27,6 +27,7 @@ use disk::Disk;
 use log::background::JobQueue;
 use log::file::LogFile;
 use log::frame::Frame;
+use log::index::LogPart;
 use log::{CommitLog, EntryHeader, Kind, LogEvent, Origin, Payload, Queued, Tail};
 use types::limits::{OWNER_APPLY_MAX, OWNER_DECIDE_MAX, OWNER_STEP_MAX};
 use types::{Clock, FrameNumber, LogIndex, Offset, PartitionId, Random, ShardId, Term};
@@ -86,12 +87,23 @@ pub(crate) struct Applied {
     pub(crate) storage: Storage,
     /// Dead files and segments that a kept checkpoint may still need.
     pub(crate) freed: Freed,
+    /// What is no longer needed and takes a while to free.
+    pub(crate) gone: Gone,
     /// Id of the data directory.
     pub(crate) directory: [u8; 16],
     /// The last entry applied, by shard.
     pub(crate) index: [LogIndex; 2],
     /// The last stamp applied.
     pub(crate) stamp_ms: i64,
+}
+
+/// Memory that nothing needs any more.
+#[derive(Debug, Default)]
+pub(crate) struct Gone {
+    /// Frames that left the tail.
+    frames: Vec<Bytes>,
+    /// Parts of indexes that a segment took the place of.
+    parts: Vec<LogPart>,
 }
 
 /// A written frame that is being applied.
@@ -227,6 +239,7 @@ impl Owner {
     }
 
     fn step_untimed(&mut self) -> bool {
+        drop(self.take_gone());
         // Before the log is looked at: what moves after this wakes the owner again.
         self.inbox.take(OWNER_STEP_MAX, &mut self.proposals);
         let mut worked = !self.proposals.is_empty();
@@ -256,6 +269,11 @@ impl Owner {
             self.log.append(self.outbox.drain(..));
         }
         worked
+    }
+
+    /// Memory that the last step let go of, for whoever may take the time to free it.
+    pub(crate) fn take_gone(&mut self) -> Gone {
+        std::mem::take(&mut self.applied.gone)
     }
 
     /// The readers' view.
@@ -428,7 +446,8 @@ impl Owner {
             worked = true;
             if next.applied == 0 {
                 // The tail is filled before the index names what is in it.
-                self.tail.push(next.frame.clone());
+                let gone = self.tail.push(next.frame.clone());
+                self.applied.gone.frames.extend(gone);
             }
             left = self.apply_entries(&mut next, left);
             if next.applied < next.frame.entries.len() {

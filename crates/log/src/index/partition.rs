@@ -55,17 +55,21 @@ impl PartitionIndex {
         self.sealed.insert(at, part);
     }
 
-    /// Puts a segment in the place of the log file that it was made of. What lies below
-    /// `log_start` is left out: false when that is all of it.
-    pub fn seal(&mut self, file: FileSequence, part: SegmentPart, log_start: Offset) -> bool {
-        if let Some(old) = self.unsealed.pop_front_if(|p| p.file.sequence == file) {
-            self.bytes -= old.bytes();
-        }
+    /// Puts a segment in the place of the log file that it was made of, and gives what that file
+    /// had here. What lies below `log_start` is left out: false when that is all of it.
+    pub fn seal(
+        &mut self,
+        file: FileSequence,
+        part: SegmentPart,
+        log_start: Offset,
+    ) -> (bool, Option<LogPart>) {
+        let old = self.unsealed.pop_front_if(|p| p.file.sequence == file);
+        self.bytes -= old.as_ref().map_or(0, LogPart::bytes);
         let live = part.run.end_offset > log_start;
         if live {
             self.push_segment(part);
         }
-        live
+        (live, old)
     }
 
     /// Drops the parts that lie wholly below `log_start`.
