@@ -63,10 +63,14 @@ impl BufferPool {
             return;
         }
         let mut kept = self.kept();
-        if kept.bytes + capacity <= self.kept_bytes_max {
-            kept.bytes += capacity;
-            kept.buffers.push(bytes);
+        while kept.bytes + capacity > self.kept_bytes_max {
+            // Large ones cost more to come by.
+            if !kept.drop_smaller(capacity) {
+                return;
+            }
         }
+        kept.bytes += capacity;
+        kept.buffers.push(bytes);
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -82,6 +86,19 @@ impl Kept {
         let buffer = self.buffers.swap_remove(at);
         self.bytes -= buffer.capacity();
         Some(buffer)
+    }
+
+    /// Lets the smallest buffer go; false when none is smaller than `capacity`.
+    fn drop_smaller(&mut self, capacity: usize) -> bool {
+        let sizes = self.buffers.iter().map(Vec::capacity).enumerate();
+        let Some((at, smallest)) = sizes.min_by_key(|(_, size)| *size) else {
+            return false;
+        };
+        if smallest < capacity {
+            self.buffers.swap_remove(at);
+            self.bytes -= smallest;
+        }
+        smallest < capacity
     }
 }
 
@@ -151,6 +168,17 @@ mod tests {
         drop((first, second));
         assert_eq!(pool.kept().bytes, LARGE);
         assert_eq!(pool.kept().buffers.len(), 1);
+    }
+
+    #[test]
+    fn larger_buffers_are_kept_in_the_place_of_smaller_ones() {
+        let pool = BufferPool::new(LARGE);
+        drop((pool.take(LARGE / 2), pool.take(LARGE / 2)));
+        assert_eq!(pool.kept().buffers.len(), 2);
+        drop(pool.take(LARGE));
+        assert_eq!(pool.kept().buffers[0].capacity(), LARGE);
+        drop(pool.take(LARGE / 4));
+        assert_eq!((pool.kept().bytes, pool.kept().buffers.len()), (LARGE, 1));
     }
 
     #[test]

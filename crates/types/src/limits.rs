@@ -5,10 +5,12 @@ pub const BLOCK_BYTES: u64 = 4096;
 /// A frame holds this much at most, unless one entry alone is larger.
 pub const FRAME_BYTES_MAX: u64 = 8 << 20;
 /// The writer fills a frame up to this size: what is copied into it is still in the processor's
-/// cache when it is checksummed and written, and with its alignment it fits a pooled buffer.
-pub const FRAME_BYTES_USUAL: u64 = (1 << 20) - 2 * BLOCK_BYTES;
-/// Memory of written frames that is kept for the next ones.
-pub const FRAME_POOL_BYTES: usize = 4 << 20;
+/// cache when it is checksummed and written.
+pub const FRAME_BYTES_USUAL: u64 = 1 << 20;
+/// Frames are laid into pieces of memory of so many bytes.
+pub const FRAME_SLAB_BYTES: usize = 4 << 20;
+/// Such pieces that are remembered for their next use; more belong to who reads in them.
+pub const FRAME_SLABS_MAX: usize = 64;
 /// Memory of windows that nobody reads any more that is kept for the next ones.
 pub const READ_POOL_BYTES: usize = 4 << 20;
 /// Partitions that are read together go through so much of a file and no more before those of them

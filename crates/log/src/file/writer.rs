@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use types::limits::{BLOCK_BYTES, FRAME_POOL_BYTES};
-use types::{BufferPool, FileEpoch, FileSequence, FrameNumber, Random};
+use types::limits::BLOCK_BYTES;
+use types::{FileEpoch, FileSequence, FrameNumber, Random};
 
 use super::header::{FileHeader, FileState, HEADER_BYTES, Predecessor};
 use super::log_file::LogFile;
@@ -63,7 +63,7 @@ impl Writer {
             file,
             position: HEADER_BYTES,
             next_frame,
-            builder: builder(),
+            builder: FrameBuilder::default(),
             closed: false,
         })
     }
@@ -83,7 +83,7 @@ impl Writer {
             file,
             position,
             next_frame,
-            builder: builder(),
+            builder: FrameBuilder::default(),
             closed: false,
         }
     }
@@ -178,10 +178,6 @@ impl Writer {
         self.closed = false;
         Ok((ended, end))
     }
-}
-
-fn builder() -> FrameBuilder {
-    FrameBuilder::new(BufferPool::new(FRAME_POOL_BYTES))
 }
 
 /// Turns a spare into a live file: header written and synced.

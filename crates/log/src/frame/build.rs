@@ -1,14 +1,12 @@
 //! Building a frame out of entries.
 
-use std::sync::Arc;
-
-use bytes::Bytes;
-use disk::bytes_before_boundary;
+use bytes::{Bytes, BytesMut};
 use types::limits::{BLOCK_BYTES, FRAME_BYTES_USUAL, FRAME_ENTRIES_MAX};
-use types::{BufferPool, FileEpoch, FileSequence, FrameNumber, PooledBuffer};
+use types::{FileEpoch, FileSequence, FrameNumber};
 
 use super::format::{CRC_FROM, FIXED_BYTES, MAGIC, VERSION};
 use super::header::{header_bytes, padded, write_descriptor};
+use super::slabs::Slabs;
 use crate::entry::{Entry, EntryHeader};
 
 /// What a frame is padded with.
@@ -51,20 +49,10 @@ pub struct Frame {
 pub struct FrameBuilder {
     entries: Vec<Entry>,
     payload_bytes: u64,
-    buffers: Arc<BufferPool>,
+    slabs: Slabs,
 }
 
 impl FrameBuilder {
-    /// A builder whose frames take their memory from a pool.
-    #[must_use]
-    pub const fn new(buffers: Arc<BufferPool>) -> Self {
-        Self {
-            entries: Vec::new(),
-            payload_bytes: 0,
-            buffers,
-        }
-    }
-
     /// Lets the entries go.
     pub fn clear(&mut self) {
         // Not their room, which a burst of small entries makes large.
@@ -120,8 +108,13 @@ impl FrameBuilder {
         // Stable: entries of one partition keep the order of their decision.
         self.entries
             .sort_by_key(|e| (e.header.shard, e.header.partition));
-        let mut assembler = Assembler::new(position, frame_bytes, &self.buffers);
-        self.header(&mut assembler.buffer, epoch, position, number, synced);
+        let header = self.header(epoch, position, number, synced);
+        let room = usize::try_from(frame_bytes).unwrap_or(usize::MAX);
+        let mut assembler = Assembler {
+            buffer: self.slabs.room_for(room),
+            position,
+        };
+        assembler.buffer.extend_from_slice(&header);
         let mut placed = Vec::with_capacity(self.entries.len());
         for entry in &self.entries {
             placed.push(PlacedEntry {
@@ -144,17 +137,15 @@ impl FrameBuilder {
         }
     }
 
-    /// Adds the header to `out`.
     fn header(
         &self,
-        out: &mut Vec<u8>,
         epoch: FileEpoch,
         position: u64,
         number: FrameNumber,
         synced: FrameNumber,
-    ) {
-        let start = out.len();
+    ) -> Vec<u8> {
         let len = header_bytes(self.entries.len());
+        let mut out = Vec::with_capacity(len);
         out.extend_from_slice(&MAGIC.to_le_bytes());
         out.extend_from_slice(&[0; 4]);
         out.extend_from_slice(&VERSION.to_le_bytes());
@@ -171,15 +162,16 @@ impl FrameBuilder {
         out.extend_from_slice(&position.to_le_bytes());
         out.extend_from_slice(&self.frame_bytes().to_le_bytes());
         out.extend_from_slice(&synced.0.to_le_bytes());
-        out.resize(start + FIXED_BYTES, 0);
+        out.resize(FIXED_BYTES, 0);
         for entry in &self.entries {
             let bytes = payload_bytes(entry);
-            write_descriptor(out, &entry.header, bytes, entry.payload.crc(), epoch);
+            write_descriptor(&mut out, &entry.header, bytes, entry.payload.crc(), epoch);
         }
-        let crc = record::crc32c(out.get(start + CRC_FROM..).unwrap_or_default());
-        if let Some(place) = out.get_mut(start + 4..start + 8) {
+        let crc = record::crc32c(out.get(CRC_FROM..).unwrap_or_default());
+        if let Some(place) = out.get_mut(4..8) {
             place.copy_from_slice(&crc.to_le_bytes());
         }
+        out
     }
 }
 
@@ -190,30 +182,16 @@ fn payload_bytes(entry: &Entry) -> u32 {
 
 /// Lays a frame into one buffer that starts at a block boundary of memory, as writes past the page
 /// cache want it.
-struct Assembler {
-    buffer: PooledBuffer,
-    /// Bytes before the frame.
-    skipped: usize,
+struct Assembler<'a> {
+    buffer: &'a mut BytesMut,
     /// Byte of the file where the frame starts.
     position: u64,
 }
 
-impl Assembler {
-    fn new(position: u64, frame_bytes: u64, buffers: &Arc<BufferPool>) -> Self {
-        let frame_bytes = usize::try_from(frame_bytes).unwrap_or(usize::MAX);
-        let mut buffer = buffers.take(frame_bytes.saturating_add(ZEROS.len()));
-        let skipped = bytes_before_boundary(&buffer);
-        buffer.resize(skipped, 0);
-        Self {
-            buffer,
-            skipped,
-            position,
-        }
-    }
-
+impl Assembler<'_> {
     /// Byte of the file where the next bytes go.
     fn next(&self) -> u64 {
-        self.position + (self.buffer.len() - self.skipped) as u64
+        self.position + self.buffer.len() as u64
     }
 
     fn add(&mut self, entry: &Entry) {
@@ -221,11 +199,11 @@ impl Assembler {
         self.buffer.extend_from_slice(entry.payload.body());
     }
 
-    fn finish(mut self, end: u64) -> Bytes {
+    fn finish(self, end: u64) -> Bytes {
         let padding = usize::try_from(end - self.next()).unwrap_or(usize::MAX);
         self.buffer
             .extend_from_slice(ZEROS.get(..padding).unwrap_or(&ZEROS));
-        Bytes::from_owner(self.buffer).slice(self.skipped..)
+        self.buffer.split().freeze()
     }
 }
 
