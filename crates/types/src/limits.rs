@@ -145,6 +145,8 @@ pub const ADMIN_CONNECTION_MS: u64 = 10_000;
 
 /// Proposals that the owner takes in one step.
 pub const OWNER_STEP_MAX: usize = 64;
+/// Proposals and entries under way from which on the processor time of a step is measured.
+pub const OWNER_TIMED_MIN: usize = 16;
 /// Steps of the owner that a thread does which only brings it something.
 pub const SEAT_STEPS_MAX: usize = 4;
 /// A frame up to this size that somebody waits for is synced by the writer itself: to write the

@@ -98,6 +98,11 @@ pub(crate) struct CheckpointRun {
 }
 
 impl CheckpointRun {
+    /// Whether one is being written.
+    pub(super) const fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
     pub(crate) fn new(kept: Kept, next_number: u64, now: Duration) -> Self {
         Self {
             kept,

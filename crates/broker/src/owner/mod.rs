@@ -29,7 +29,7 @@ use log::file::LogFile;
 use log::frame::Frame;
 use log::index::LogPart;
 use log::{CommitLog, EntryHeader, Kind, LogEvent, Origin, Payload, Queued, Tail};
-use types::limits::{OWNER_APPLY_MAX, OWNER_DECIDE_MAX, OWNER_STEP_MAX};
+use types::limits::{OWNER_APPLY_MAX, OWNER_DECIDE_MAX, OWNER_STEP_MAX, OWNER_TIMED_MIN};
 use types::{Clock, FrameNumber, LogIndex, Offset, PartitionId, Random, ShardId, Term};
 
 use self::apply::Place;
@@ -228,20 +228,33 @@ impl Owner {
 
     /// Takes what waits and does it. False when there was nothing.
     pub fn step(&mut self) -> bool {
-        let (begun, busy) = (self.clock.monotonic(), self.clock.thread_busy());
-        let worked = self.step_untimed();
-        let us = |took: Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let busy = us(self.clock.thread_busy().saturating_sub(busy));
-        let took = us(self.clock.monotonic().saturating_sub(begun));
-        self.step_max_us = self.step_max_us.max(took);
-        self.step_busy_max_us = self.step_busy_max_us.max(busy);
-        worked
-    }
-
-    fn step_untimed(&mut self) -> bool {
         drop(self.take_gone());
         // Before the log is looked at: what moves after this wakes the owner again.
         self.inbox.take(OWNER_STEP_MAX, &mut self.proposals);
+        let begun = self.clock.monotonic();
+        let busy = self.may_take_long().then(|| self.clock.thread_busy());
+        let worked = self.step_untimed();
+        let us = |took: Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let took = us(self.clock.monotonic().saturating_sub(begun));
+        self.step_max_us = self.step_max_us.max(took);
+        if let Some(before) = busy {
+            let busy = us(self.clock.thread_busy().saturating_sub(before));
+            self.step_busy_max_us = self.step_busy_max_us.max(busy);
+        }
+        worked
+    }
+
+    /// Whether the next step has so much to do that its processor time is worth asking for, which
+    /// costs a system call.
+    fn may_take_long(&self) -> bool {
+        let [node, shared] = &self.in_flight;
+        self.proposals.len() + shared.len() >= OWNER_TIMED_MIN
+            || !node.is_empty()
+            || self.checkpoint.is_running()
+            || self.upkeep.next_wake(self.clock.monotonic()).is_zero()
+    }
+
+    fn step_untimed(&mut self) -> bool {
         let mut worked = !self.proposals.is_empty();
         worked |= self.take_log_events();
         if self.stopped {
