@@ -2,7 +2,7 @@
 //! again: what passed at a commit is recorded and not run again at that commit.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -16,6 +16,14 @@ use crate::suite::Step;
 const LIMIT: Duration = Duration::from_secs(3 * 3600);
 const RESTARTS: u32 = 5;
 const FUZZER: &str = "0.13.2";
+/// The fuzz targets by layer; those of a layer share its time.
+const LAYERS: [(&str, &[&str]); 5] = [
+    ("kafka", &["kafka_request", "kafka_response"]),
+    ("record", &["record_batch"]),
+    ("frame", &["log_frame", "log_file_header", "log_directory"]),
+    ("footer", &["segment_footer", "segment_swap"]),
+    ("checkpoint", &["checkpoint", "metadata"]),
+];
 
 /// What `cargo xtask soak` takes.
 #[derive(Debug, Clone, Args)]
@@ -32,7 +40,7 @@ pub(crate) struct Options {
     /// Kills under load
     #[arg(long, default_value_t = 20)]
     kills: u32,
-    /// Seconds of fuzzing per target
+    /// Seconds of fuzzing per layer
     #[arg(long, default_value_t = 1800)]
     fuzz_seconds: u32,
     /// Where it is recorded what passed [default: soak.json in the target directory]
@@ -49,14 +57,9 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .record
         .clone()
         .unwrap_or_else(|| paths::target().join("soak.json"));
-    let mut record: Record = match std::fs::read(&file) {
-        Ok(bytes) => serde_json::from_slice(&bytes).context("the record of earlier runs")?,
-        Err(_) => Record::new(),
-    };
     let commit = commit()?;
-    let steps = chosen(options)?;
-    for step in steps {
-        let passed = record.entry(commit.clone()).or_default();
+    for step in chosen(options)? {
+        let passed = read_record(&file)?.remove(&commit).unwrap_or_default();
         if let Some(seconds) = passed.get(&step.name) {
             println!("── {} passed before in {seconds} s", step.name);
             continue;
@@ -66,10 +69,21 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         (step.work)().with_context(|| step.name.clone())?;
         let seconds = started.elapsed().as_secs();
         println!("── {} passed in {seconds} s", step.name);
+        // Read anew: another run may have recorded other steps meanwhile.
+        let mut record = read_record(&file)?;
+        let passed = record.entry(commit.clone()).or_default();
         passed.insert(step.name, seconds);
         std::fs::write(&file, serde_json::to_vec_pretty(&record)?)?;
     }
     Ok(())
+}
+
+/// What passed before.
+fn read_record(file: &Path) -> Result<Record> {
+    match std::fs::read(file) {
+        Ok(bytes) => serde_json::from_slice(&bytes).context("the record of earlier runs"),
+        Err(_) => Ok(Record::new()),
+    }
 }
 
 /// The commit, marked where the work tree differs from it.
@@ -110,10 +124,11 @@ fn steps(options: &Options) -> Result<Vec<Step>> {
             move || interop::run(&full),
         ));
     }
-    for target in fuzz_targets()? {
-        let seconds = options.fuzz_seconds;
-        steps.push(Step::new(&format!("fuzz-{target}"), move || {
-            fuzz(&target, seconds)
+    every_target_has_a_layer()?;
+    for (layer, targets) in LAYERS {
+        let seconds = options.fuzz_seconds / u32::try_from(targets.len())?;
+        steps.push(Step::new(&format!("fuzz-{layer}"), move || {
+            targets.iter().try_for_each(|target| fuzz(target, seconds))
         }));
     }
     Ok(steps)
@@ -139,19 +154,17 @@ fn simulation(seeds: u32) -> Result<()> {
     show(&mut simulate, LIMIT)
 }
 
-fn fuzz_targets() -> Result<Vec<String>> {
+fn every_target_has_a_layer() -> Result<()> {
     let folder = paths::root().join("fuzz/fuzz_targets");
-    let mut names = Vec::new();
     for entry in std::fs::read_dir(&folder).with_context(|| format!("list {}", folder.display()))? {
         let path = entry?.path();
-        names.extend(
-            path.file_stem()
-                .and_then(|stem| stem.to_str())
-                .map(str::to_owned),
-        );
+        let name = path.file_stem().and_then(|stem| stem.to_str());
+        let has_layer = LAYERS
+            .iter()
+            .any(|(_, targets)| targets.iter().any(|target| name == Some(target)));
+        ensure!(has_layer, "{} belongs to no layer", path.display());
     }
-    names.sort();
-    Ok(names)
+    Ok(())
 }
 
 /// Fuzzes one target by itself; inputs that reach new code are kept in the target directory.
