@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use log::read::{Batches, Begin, Mode, Outcome, Place, Plan, Reader};
+use log::read::{Batches, Begin, LogPosition, Mode, Outcome, Plan, Reader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use types::{Clock, Offset, ProducerId};
 
@@ -62,7 +62,7 @@ pub struct ReadLimits {
     /// Give one batch even if it is larger or stands further on.
     pub at_least_one: bool,
     /// Give nothing that stands here or behind it in the log.
-    pub before: Option<Place>,
+    pub before: Option<LogPosition>,
     /// Wait for the device rather than give less than there is.
     pub must_fill: bool,
 }
@@ -183,17 +183,17 @@ impl Broker {
     }
 
     /// Where a read from `from` on begins in the log, unless it is in memory or cannot be read.
-    pub async fn place(&self, partition: &Partition, from: Offset) -> Option<Place> {
+    pub async fn position(&self, partition: &Partition, from: Offset) -> Option<LogPosition> {
         let plan = partition.plan(from, 1, true).ok()??;
-        let begin = match self.inner.reader.place_of(&plan, Mode::Cached).ok()? {
+        let begin = match self.inner.reader.begin_of(&plan, Mode::Cached).ok()? {
             Begin::NotCached => {
-                let read = self.run_blocking(move |reader| reader.place_of(&plan, Mode::Blocking));
+                let read = self.run_blocking(move |reader| reader.begin_of(&plan, Mode::Blocking));
                 read.await?.ok()?
             }
             known => known,
         };
         match begin {
-            Begin::At(place) => Some(place),
+            Begin::At(position) => Some(position),
             Begin::InMemory | Begin::NotCached => None,
         }
     }

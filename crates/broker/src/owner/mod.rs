@@ -232,7 +232,7 @@ impl Owner {
         // Before the log is looked at: what moves after this wakes the owner again.
         self.inbox.take(OWNER_STEP_MAX, &mut self.proposals);
         let begun = self.clock.monotonic();
-        let busy = self.may_take_long().then(|| self.clock.thread_busy());
+        let busy = self.may_take_long(begun).then(|| self.clock.thread_busy());
         let worked = self.step_untimed();
         let us = |took: Duration| u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         let took = us(self.clock.monotonic().saturating_sub(begun));
@@ -246,12 +246,12 @@ impl Owner {
 
     /// Whether the next step has so much to do that its processor time is worth asking for, which
     /// costs a system call.
-    fn may_take_long(&self) -> bool {
+    fn may_take_long(&self, now: Duration) -> bool {
         let [node, shared] = &self.in_flight;
         self.proposals.len() + shared.len() >= OWNER_TIMED_MIN
             || !node.is_empty()
             || self.checkpoint.is_running()
-            || self.upkeep.next_wake(self.clock.monotonic()).is_zero()
+            || self.upkeep.next_wake(now).is_zero()
     }
 
     fn step_untimed(&mut self) -> bool {

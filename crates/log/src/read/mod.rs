@@ -1,10 +1,10 @@
 //! Reading the batches of a partition: from the tail in memory, the page cache, or the device.
 
 mod batches;
-mod place;
+mod position;
 mod reader;
 mod windows;
 
 pub use batches::{Batches, split};
-pub use place::Place;
+pub use position::LogPosition;
 pub use reader::{Begin, Mode, Outcome, Plan, Reader, Want};

@@ -8,7 +8,7 @@ use types::limits::READ_WINDOWS_BYTES;
 use types::{Offset, PartitionId};
 
 use super::batches::{Batches, cut};
-use super::place::Place;
+use super::position::LogPosition;
 use super::windows::{Found, Range, Windows};
 use crate::error::{Corruption, Error};
 use crate::file::LogFile;
@@ -51,7 +51,7 @@ pub enum Begin {
     /// In the tail, or there is nothing to read.
     InMemory,
     /// In a file.
-    At(Place),
+    At(LogPosition),
     /// The device would have to be waited for to know it.
     NotCached,
 }
@@ -85,7 +85,7 @@ pub struct Reader {
 pub struct Plan {
     want: Want,
     /// Nothing is read that stands here or behind, one batch aside.
-    before: Option<Place>,
+    before: Option<LogPosition>,
     source: Source,
 }
 
@@ -119,16 +119,16 @@ impl Plan {
         }
     }
 
-    /// The same, but of what stands at `place` or behind it in the log nothing is read, one batch
+    /// The same, but of what stands at `position` or behind it in the log nothing is read, one batch
     /// aside.
     #[must_use]
-    pub const fn before(mut self, place: Option<Place>) -> Self {
-        self.before = place;
+    pub const fn before(mut self, position: Option<LogPosition>) -> Self {
+        self.before = position;
         self
     }
 
-    fn is_far(&self, place: Place) -> bool {
-        self.before.is_some_and(|before| place >= before)
+    fn is_far(&self, position: LogPosition) -> bool {
+        self.before.is_some_and(|before| position >= before)
     }
 }
 
@@ -172,7 +172,7 @@ impl Reader {
     ///
     /// # Errors
     /// Those of the device, and damage.
-    pub fn place_of(&self, plan: &Plan, mode: Mode) -> Result<Begin, Error> {
+    pub fn begin_of(&self, plan: &Plan, mode: Mode) -> Result<Begin, Error> {
         let (file, position, bytes) = match &plan.source {
             Source::Sealed(part) => {
                 let Some(extents) = self.extents_of(part, plan.want.partition, mode)? else {
@@ -191,7 +191,7 @@ impl Reader {
         };
         Ok(match self.tail.get(file, position, bytes) {
             Some(_) => Begin::InMemory,
-            None => Begin::At(Place::new(file, position)),
+            None => Begin::At(LogPosition::new(file, position)),
         })
     }
 
@@ -235,7 +235,7 @@ impl Reader {
             ..Batches::default()
         };
         for planned in &unsealed.stretches {
-            let is_far = plan.is_far(Place::new(planned.file.sequence, planned.position));
+            let is_far = plan.is_far(LogPosition::new(planned.file.sequence, planned.position));
             if is_far && !(plan.want.at_least_one && batches.is_empty()) {
                 batches.is_cut = true;
                 break;
@@ -269,7 +269,7 @@ impl Reader {
         for extent in from_offset(&extents, want.from) {
             let left = want.max_bytes.saturating_sub(batches.bytes);
             let needed = want.at_least_one && batches.is_empty();
-            let is_far = plan.is_far(Place::new(file, extent.position));
+            let is_far = plan.is_far(LogPosition::new(file, extent.position));
             if ((left == 0 || is_far) && !needed) || extent.base_offset >= want.until {
                 batches.is_cut = extent.base_offset < want.until;
                 return Ok(Outcome::Batches(batches));

@@ -4,12 +4,11 @@
 //! 0 (KIP-227 allows that).
 
 mod partition;
-mod spans;
 mod wait;
 
 use std::time::Duration;
 
-use broker::Place;
+use broker::{LogPosition, Spans};
 use record::Codec;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
@@ -18,7 +17,6 @@ use types::limits::{
 };
 
 use self::partition::{Asked, Found};
-use self::spans::Spans;
 use super::{Call, Closed, Node, Outcome};
 use crate::server::Answer;
 use crate::wire::messages::{
@@ -126,22 +124,22 @@ impl<'a> Fetch<'a> {
     /// Looks at what stands together in the log; where that is not what the client wants at least,
     /// at all that there is.
     async fn look_for_enough(&self) -> Look {
-        let mut places = Vec::new();
+        let mut positions = Vec::new();
         for asked in self.partitions() {
-            places.push(asked.place(self.call).await);
+            positions.push(asked.position(self.call).await);
         }
-        let spans = Spans::of(places.iter().copied().flatten());
-        let look = self.look(&places, &spans).await;
+        let spans = Spans::of(positions.iter().copied().flatten());
+        let look = self.look(&positions, &spans).await;
         if spans.is_empty() || look.bytes >= self.bytes_min {
             return look;
         }
         drop(look);
-        self.look(&places, &Spans::default()).await
+        self.look(&positions, &Spans::default()).await
     }
 
-    /// Reads the partitions in the order in which they are asked for, those that begin at a place
-    /// up to the end of its span.
-    async fn look(&self, places: &[Option<Place>], spans: &Spans) -> Look {
+    /// Reads the partitions in the order in which they are asked for, those that begin at a
+    /// position up to the end of its span.
+    async fn look(&self, positions: &[Option<LogPosition>], spans: &Spans) -> Look {
         let node = self.call.session.node();
         // Batches are whole: what is wanted at least may end in the middle of one.
         let enough = KAFKA_FETCH_ANSWER_BYTES.max(self.bytes_min + BATCH_BYTES_DEFAULT);
@@ -155,7 +153,7 @@ impl<'a> Fetch<'a> {
         };
         let mut unyielded = 0;
         let mut waiting = self.partitions().filter(|asked| asked.has_more()).count();
-        let mut places = places.iter().copied();
+        let mut positions = positions.iter().copied();
         for topic in &self.asked {
             let mut partitions = Vec::with_capacity(topic.len());
             for asked in topic {
@@ -163,7 +161,7 @@ impl<'a> Fetch<'a> {
                 let parts = if spans.is_empty() { 1 } else { waiting.max(1) };
                 let share = (left / parts).max(KAFKA_FETCH_SHARE_BYTES).min(left);
                 waiting = waiting.saturating_sub(usize::from(asked.has_more()));
-                let limits = spans.limits(places.next().flatten(), share, look.bytes == 0);
+                let limits = spans.limits(positions.next().flatten(), share, look.bytes == 0);
                 let found = asked.read(self.call, limits).await;
                 look.bytes += found.records.len();
                 look.is_final |= found.is_final();

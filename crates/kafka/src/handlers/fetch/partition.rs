@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use broker::{Batches, FetchError, Partition, Place, ReadLimits, Topic};
+use broker::{Batches, FetchError, LogPosition, Partition, ReadLimits, Topic};
 use types::{LeaderEpoch, Offset};
 
 use super::unsigned;
@@ -73,12 +73,12 @@ impl Asked {
     }
 
     /// Where in the log its records begin, if there are any that are not in memory.
-    pub(super) async fn place(&self, call: &Call) -> Option<Place> {
+    pub(super) async fn position(&self, call: &Call) -> Option<LogPosition> {
         let partition = self.partition.as_ref().ok()?;
         if partition.end() <= self.from {
             return None;
         }
-        call.session.broker().place(partition, self.from).await
+        call.session.broker().position(partition, self.from).await
     }
 
     /// Reads within `limits` and what the client allows.

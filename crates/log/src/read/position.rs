@@ -3,16 +3,16 @@
 use types::FileSequence;
 use types::limits::{READ_SPAN_BYTES, READ_WINDOW_BYTES};
 
-/// A byte of a log file. Places are ordered as the log is.
+/// A byte of a log file. Positions are ordered as the log is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct LogPosition {
     /// The file.
     pub file: FileSequence,
     /// The byte.
     pub position: u64,
 }
 
-impl Place {
+impl LogPosition {
     /// A byte of a file.
     #[must_use]
     pub const fn new(file: FileSequence, position: u64) -> Self {
