@@ -31,6 +31,16 @@ pub(crate) fn run(command: &mut Command, limit: Duration) -> Result<String> {
 
 /// As [`run`], with a text on standard input.
 pub(crate) fn run_on(command: &mut Command, input: &str, limit: Duration) -> Result<String> {
+    run_watched(command, input, limit, |_| {})
+}
+
+/// As [`run_on`], and has somebody look at the process again and again while it runs.
+pub(crate) fn run_watched(
+    command: &mut Command,
+    input: &str,
+    limit: Duration,
+    mut look: impl FnMut(u32),
+) -> Result<String> {
     let given = tempfile::NamedTempFile::new()?;
     std::fs::write(given.path(), input)?;
     let out = tempfile::NamedTempFile::new()?;
@@ -42,7 +52,8 @@ pub(crate) fn run_on(command: &mut Command, input: &str, limit: Duration) -> Res
     let mut child = command
         .spawn()
         .with_context(|| format!("start {command:?}"))?;
-    let status = wait(&mut child, limit);
+    let pid = child.id();
+    let status = wait_watched(&mut child, limit, || look(pid));
     let stdout = String::from_utf8_lossy(&std::fs::read(out.path())?).into_owned();
     let said = || format!("{command:?}\n{}\n{}", tail(&stdout), tail_of(err.path()));
     let status = status.with_context(said)?;
@@ -63,7 +74,14 @@ pub(crate) fn show(command: &mut Command, limit: Duration) -> Result<()> {
 
 /// Waits for a child; one that is still alive at the limit is killed, and that is an error.
 pub(crate) fn wait(child: &mut Child, limit: Duration) -> Result<ExitStatus> {
-    let ended = until(limit, || child.try_wait().map_err(Into::into));
+    wait_watched(child, limit, || {})
+}
+
+fn wait_watched(child: &mut Child, limit: Duration, mut look: impl FnMut()) -> Result<ExitStatus> {
+    let ended = until(limit, || {
+        look();
+        child.try_wait().map_err(Into::into)
+    });
     if ended.is_err() {
         child.kill().context("kill a program that took too long")?;
         child.wait()?;

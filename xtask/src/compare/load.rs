@@ -7,9 +7,10 @@ use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::measures::{Load, Measure};
-use crate::command::{command, run};
+use crate::command::{command, run_watched};
 use crate::install::Clients;
 use crate::paths;
+use crate::process::Threads;
 
 /// The heap of the stock start script.
 const CLIENT_HEAP: &str = "-Xmx512M";
@@ -22,6 +23,8 @@ pub(super) struct Done {
     pub records: u64,
     pub seconds: f64,
     pub confirm: Option<Confirm>,
+    /// The part of a core that the client's busiest thread took, its start included.
+    pub busiest_thread_share: Option<f64>,
 }
 
 impl Done {
@@ -77,15 +80,16 @@ impl Target<'_> {
         ]);
         tool.args(["--record-size", &measure.record_bytes.to_string()]);
         tool.args(["--command-property", "acks=all"]);
-        let output = run(&mut tool, LIMIT)?;
-        stock_line(&output).with_context(|| format!("ProducerPerformance said {output}"))
+        watched(&mut tool, |output| {
+            stock_line(output).with_context(|| format!("ProducerPerformance said {output}"))
+        })
     }
 
     fn stock_consume(&self, records: u64) -> Result<Done> {
         let mut tool = self.java("CatchUp");
         tool.args(["--bootstrap", self.bootstrap, "--topic", self.topic]);
         tool.args(["--records", &records.to_string()]);
-        report(&run(&mut tool, LIMIT)?)
+        watched(&mut tool, report)
     }
 
     fn bench_produce(&self, measure: &Measure, records: u64) -> Result<Done> {
@@ -95,11 +99,11 @@ impl Target<'_> {
             &measure.record_bytes.to_string(),
             "--idempotent",
         ]);
-        report(&run(&mut bench, LIMIT)?)
+        watched(&mut bench, report)
     }
 
     fn bench_consume(&self, records: u64) -> Result<Done> {
-        report(&run(&mut self.bench("consume", records), LIMIT)?)
+        watched(&mut self.bench("consume", records), report)
     }
 
     fn bench(&self, direction: &str, records: u64) -> Command {
@@ -126,6 +130,16 @@ impl Target<'_> {
         java.arg(&self.clients.class_path).arg(class);
         java
     }
+}
+
+/// Runs a client, and takes from its output what it did.
+fn watched(client: &mut Command, read: impl FnOnce(&str) -> Result<Done>) -> Result<Done> {
+    let mut threads = Threads::new();
+    let output = run_watched(client, "", LIMIT, |pid| threads.look(pid))?;
+    Ok(Done {
+        busiest_thread_share: threads.busiest_share(),
+        ..read(&output)?
+    })
 }
 
 /// The last line of ProducerPerformance: `N records sent, R records/sec (M MB/sec), A ms avg latency, …`.
@@ -156,6 +170,7 @@ fn stock_line(output: &str) -> Result<Done> {
         records: whole(records)?,
         seconds,
         confirm: Some(confirm),
+        busiest_thread_share: None,
     })
 }
 
@@ -189,6 +204,7 @@ fn report(output: &str) -> Result<Done> {
         records,
         seconds,
         confirm,
+        busiest_thread_share: None,
     })
 }
 

@@ -74,7 +74,7 @@ impl Measured {
 /// A figure: its name, the digits after its point, and where a sample has it.
 type Figure = (&'static str, usize, fn(&Sample) -> Option<f64>);
 
-const FIGURES: [Figure; 9] = [
+const FIGURES: [Figure; 10] = [
     ("records/s", 0, |s| Some(s.records_per_second)),
     ("confirm p50 ms", 1, |s| Some(s.load.confirm?.p50_ms)),
     ("confirm p99 ms", 1, |s| Some(s.load.confirm?.p99_ms)),
@@ -83,6 +83,9 @@ const FIGURES: [Figure; 9] = [
     ("resident MiB", 0, |s| Some(s.resident_bytes as f64 / MIB)),
     ("client's share of the CPU left %", 0, |s| {
         Some(s.client_share * 100.0)
+    }),
+    ("client's busiest thread %", 0, |s| {
+        Some(s.load.busiest_thread_share? * 100.0)
     }),
     ("disk flushes/s", 0, |s| Some(s.flushes_per_second)),
     ("disk flushing %", 0, |s| Some(s.flushing_share * 100.0)),
