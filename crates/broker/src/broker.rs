@@ -157,6 +157,7 @@ impl Broker {
     }
 
     /// Proposes batches; the answer comes when all of them are as durable as their topics say.
+    /// Whoever has proposed all that it has at hand calls [`write`](Self::write).
     #[must_use]
     pub fn append(
         &self,
@@ -169,13 +170,20 @@ impl Broker {
             reply: Some(reply),
             permit,
         };
-        self.inner.inbox.push(Proposal::Append(append));
+        self.inner.inbox.push_held(Proposal::Append(append));
         answer
     }
 
-    /// Proposes batches that nobody waits for.
+    /// Has what was proposed written: by this thread, which then waits for the sync, if it is
+    /// little and nobody else writes. True when answers may have come of it.
+    #[expect(clippy::must_use_candidate, reason = "not everybody looks for answers")]
+    pub fn write(&self) -> bool {
+        self.inner.inbox.write()
+    }
+
+    /// Proposes batches that nobody waits for, as [`append`](Self::append) does.
     pub fn append_unanswered(&self, parts: Vec<AppendPart>, permit: Option<OwnedSemaphorePermit>) {
-        self.inner.inbox.push(Proposal::Append(AppendProposal {
+        self.inner.inbox.push_held(Proposal::Append(AppendProposal {
             parts,
             reply: None,
             permit,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use crate::owner::Proposal;
-use crate::seat::Seat;
+use crate::seat::{Hold, Seat};
 
 /// Hand-over to the owner. Its size is bounded by what admission lets in; pushing never waits.
 #[derive(Debug, Default)]
@@ -32,21 +32,36 @@ impl State {
 }
 
 impl Inbox {
-    /// Adds a proposal, and lets the owner take it: by this thread, where no other is at it.
+    /// Adds a proposal, and lets the owner take it: by this thread, where no other is at it. The
+    /// writer's thread writes what comes of it.
     pub fn push(&self, proposal: Proposal) {
         self.state.lock().proposals.push_back(proposal);
-        self.call();
+        self.call(Hold::No);
+    }
+
+    /// Adds a proposal as [`push`](Self::push) does, by a thread that calls [`write`](Self::write)
+    /// when it has pushed all that it has.
+    pub(crate) fn push_held(&self, proposal: Proposal) {
+        self.state.lock().proposals.push_back(proposal);
+        self.call(Hold::Yes);
+    }
+
+    /// Writes what came of the proposals of this thread, or leaves it to the one that writes.
+    /// True when something was confirmed, or may be.
+    pub(crate) fn write(&self) -> bool {
+        let seat = self.seat.get().and_then(Weak::upgrade);
+        seat.is_some_and(|seat| seat.write())
     }
 
     /// Says that the log has events, and lets the owner take them as [`push`](Self::push) does.
     pub fn log_moved(&self) {
         self.state.lock().log_moved = true;
-        self.call();
+        self.call(Hold::No);
     }
 
-    fn call(&self) {
+    fn call(&self, hold: Hold) {
         if let Some(seat) = self.seat.get().and_then(Weak::upgrade) {
-            seat.take();
+            seat.take(hold);
         }
     }
 

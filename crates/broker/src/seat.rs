@@ -1,33 +1,64 @@
-//! The seat of the owner: who steps it.
+//! The seats of the owner and of the writer: who steps them.
 
 use std::sync::Arc;
 
+use log::{CommitLog, HandOver, Progress, SyncerMachine, WhoWrites, WriterMachine};
 use parking_lot::Mutex;
+use tokio::runtime::{Handle, RuntimeFlavor};
 use types::limits::SEAT_STEPS_MAX;
 
 use crate::inbox::Inbox;
 use crate::owner::Owner;
 
-/// Holds the owner for the threads of a node, one at a time. Whoever brings it work steps it where
-/// nobody else does: a hand-over to another thread costs more than most steps. The owner's own
-/// thread does what is due by the clock, and what others leave when it gets too much for them.
+/// Whether whoever brings the owner something writes what comes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// It will, once it has brought all that it has: [`Seat::write`].
+    Yes,
+    /// No: the writer's thread does.
+    No,
+}
+
+/// Holds owner and writer for the threads of a node, each for one at a time. Whoever brings work
+/// does it where nobody else does: a hand-over to another thread costs more than most steps, and
+/// two of them as much as a small frame. The owner's own thread does what is due by the clock, and
+/// what others leave when it gets too much for them; so does the writer's.
 #[derive(Debug)]
 pub(crate) struct Seat {
     owner: Mutex<Owner>,
     inbox: Arc<Inbox>,
+    log: Arc<CommitLog>,
+    writing: Mutex<Writing>,
 }
 
 impl Seat {
-    pub(crate) const fn new(owner: Owner, inbox: Arc<Inbox>) -> Self {
+    pub(crate) fn new(
+        owner: Owner,
+        inbox: Arc<Inbox>,
+        log: Arc<CommitLog>,
+        writer: WriterMachine,
+    ) -> Self {
+        let syncer = SyncerMachine::new(Arc::clone(&log));
         Self {
             owner: Mutex::new(owner),
             inbox,
+            log,
+            writing: Mutex::new(Writing { writer, syncer }),
         }
     }
 
     /// Steps the owner a few times, or leaves it to the thread that does: whoever gets up looks
     /// once more whether something came meanwhile.
-    pub(crate) fn take(&self) {
+    pub(crate) fn take(&self, hold: Hold) {
+        self.step_owner();
+        match self.log.who_writes() {
+            WhoWrites::Nobody => {}
+            WhoWrites::Anybody if hold == Hold::Yes => {}
+            WhoWrites::Anybody | WhoWrites::Writer => self.log.wake_writer(),
+        }
+    }
+
+    fn step_owner(&self) {
         for _ in 0..SEAT_STEPS_MAX {
             let Some(mut owner) = self.owner.try_lock() else {
                 return;
@@ -56,8 +87,69 @@ impl Seat {
         let gone = owner.take_gone();
         drop(owner);
         drop(gone);
+        if self.log.who_writes() != WhoWrites::Nobody {
+            self.log.wake_writer();
+        }
         if !worked {
             self.inbox.wait(next_wake.min(wait_max));
         }
+    }
+
+    /// Writes and syncs what waits, if it makes one small frame and nobody else writes; what is
+    /// left is the writer's thread's. True when the owner heard of something new.
+    pub(crate) fn write(&self) -> bool {
+        let told = self.log.who_writes() == WhoWrites::Anybody && self.try_write();
+        if told {
+            self.inbox.log_moved();
+        } else if self.log.who_writes() != WhoWrites::Nobody {
+            self.log.wake_writer();
+        }
+        told
+    }
+
+    fn try_write(&self) -> bool {
+        let Some(mut writing) = self.writing.try_lock() else {
+            return false;
+        };
+        off_the_runtime(|| writing.step(&self.log).1)
+    }
+
+    /// Writes one frame. For the writer's own thread.
+    pub(crate) fn write_on(&self) -> Progress {
+        let (progress, tells) = self.writing.lock().step(&self.log);
+        if tells {
+            self.inbox.log_moved();
+        }
+        progress
+    }
+}
+
+/// Does what waits for the device. A runtime that has other threads goes on in them meanwhile, even
+/// where the device hangs.
+fn off_the_runtime<T>(wait: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
+        _ => wait(),
+    }
+}
+
+/// The writer, and the sync of what is small.
+#[derive(Debug)]
+struct Writing {
+    writer: WriterMachine,
+    syncer: SyncerMachine,
+}
+
+impl Writing {
+    /// Writes one frame, and syncs it if that is up to the one who wrote it. True where the owner
+    /// is to hear of it now.
+    fn step(&mut self, log: &CommitLog) -> (Progress, bool) {
+        let progress = self.writer.step();
+        let wrote = progress == Progress::Worked;
+        let synced = wrote
+            && log.hand_over_sync() == HandOver::Writer
+            && self.syncer.step() == Progress::Worked;
+        let tells = synced || wrote && log.take_news() || log.poisoned().is_some();
+        (progress, tells)
     }
 }

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use log::background::{Background, JobQueue};
-use log::{CommitLog, DataDir, HandOver, Progress, SyncerMachine, WriterMachine};
+use log::{CommitLog, DataDir, Progress, SyncerMachine};
 use tokio::sync::oneshot;
 use types::limits::STOP_CHECK_MS;
 
@@ -48,16 +48,21 @@ impl Running {
             dir,
             ..
         } = machines;
-        let seat = Arc::new(Seat::new(owner, Arc::clone(&inbox)));
+        let seat = Arc::new(Seat::new(
+            owner,
+            Arc::clone(&inbox),
+            Arc::clone(&log),
+            writer,
+        ));
         inbox.set_seat(Arc::downgrade(&seat));
         Ok(Self {
             owner: spawn("owner", {
-                let stop = Arc::clone(&stop);
+                let (stop, seat) = (Arc::clone(&stop), Arc::clone(&seat));
                 move || run_owner(&seat, &stop)
             })?,
             writer: spawn("writer", {
-                let (log, inbox) = (Arc::clone(&log), Arc::clone(&inbox));
-                move || run_writer(writer, &log, &inbox)
+                let (log, seat) = (Arc::clone(&log), Arc::clone(&seat));
+                move || run_writer(&seat, &log)
             })?,
             syncer: spawn("syncer", {
                 let (log, inbox) = (Arc::clone(&log), Arc::clone(&inbox));
@@ -126,25 +131,13 @@ fn run_owner(seat: &Seat, stop: &AtomicBool) {
     }
 }
 
-fn run_writer(mut writer: WriterMachine, log: &Arc<CommitLog>, inbox: &Inbox) {
-    let mut syncer = SyncerMachine::new(Arc::clone(log));
+fn run_writer(seat: &Seat, log: &CommitLog) {
     loop {
-        match writer.step() {
-            Progress::Worked => {
-                let synced =
-                    log.hand_over_sync() == HandOver::Writer && syncer.step() == Progress::Worked;
-                if synced || log.take_news() {
-                    inbox.log_moved();
-                }
-            }
+        match seat.write_on() {
+            Progress::Worked => {}
             Progress::NoFile => log.wait_for_file(),
             Progress::Idle(_) if log.is_drained() => return,
-            Progress::Idle(_) => {
-                if log.poisoned().is_some() {
-                    inbox.log_moved();
-                }
-                log.wait_for_writer_work();
-            }
+            Progress::Idle(_) => log.wait_for_writer_work(),
         }
     }
 }

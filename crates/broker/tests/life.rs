@@ -71,7 +71,9 @@ async fn what_was_confirmed_is_there_after_stops_and_seals() {
                 batch: batch(&[7; 1000], 10),
                 origin: log::Origin::Kafka,
             };
-            let results = broker.append(vec![part], None).await.unwrap();
+            let answer = broker.append(vec![part], None);
+            broker.write();
+            let results = answer.await.unwrap();
             assert_eq!(results[0].as_ref().unwrap().base_offset, Offset(expected));
             expected += 10;
         }

@@ -31,7 +31,9 @@ async fn append(broker: &Broker, topic: &str) -> Result<Offset, AppendError> {
         batch: batch(&[7; 1_000], usize::try_from(COUNT).unwrap()),
         origin: log::Origin::Kafka,
     };
-    let results = broker.append(vec![part], None).await.unwrap();
+    let answer = broker.append(vec![part], None);
+    broker.write();
+    let results = answer.await.unwrap();
     let appended = results.into_iter().next().unwrap()?;
     Ok(appended.base_offset)
 }

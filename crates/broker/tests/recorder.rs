@@ -138,7 +138,9 @@ async fn produce(broker: &Broker, recording: &Recording, partition: i32, count: 
             batch: batch(&[7; 700], 5),
             origin: log::Origin::Kafka,
         };
-        let results = broker.append(vec![part], None).await.unwrap();
+        let answer = broker.append(vec![part], None);
+        broker.write();
+        let results = answer.await.unwrap();
         let end = results[0].as_ref().unwrap().base_offset.0 + 5;
         told.push(Told {
             partition: id,

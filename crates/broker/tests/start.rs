@@ -52,7 +52,9 @@ async fn a_start_reads_nothing_of_what_was_sealed_before_the_checkpoint() {
             batch: batch(&[7; 1_000], 10),
             origin: log::Origin::Kafka,
         };
-        let results = broker.append(vec![part], None).await.unwrap();
+        let answer = broker.append(vec![part], None);
+        broker.write();
+        let results = answer.await.unwrap();
         results[0].as_ref().unwrap();
     }
     tokio::task::block_in_place(|| running.stop()).unwrap();

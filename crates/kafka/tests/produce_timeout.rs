@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -10,12 +11,15 @@ use millrace_kafka::wire::ErrorCode;
 use millrace_kafka::wire::messages::*;
 use support::{Client, Settings, TestNode, batch, eventually, produce, values};
 use tokio::time::Instant;
+use types::limits::QUICK_SYNC_MS_MAX;
 
 /// A disk whose syncs wait while it is shut.
 #[derive(Debug, Default)]
 struct Gate {
     is_shut: Mutex<bool>,
     opened: Condvar,
+    /// A sync has come to it while it was shut.
+    met: AtomicBool,
 }
 
 impl Gate {
@@ -31,6 +35,7 @@ impl Gate {
 
     fn pass(&self) {
         let is_shut = self.is_shut.lock().unwrap_or_else(PoisonError::into_inner);
+        self.met.fetch_or(*is_shut, Ordering::Relaxed);
         let waited = self.opened.wait_while(is_shut, |is_shut| *is_shut);
         drop(waited);
     }
@@ -72,7 +77,7 @@ async fn receive(client: &mut Client) -> (ErrorCode, i64) {
 const LATE: (ErrorCode, i64) = (ErrorCode::REQUEST_TIMED_OUT, -1);
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sync_that_hangs_times_out_who_asked_for_all_and_keeps_the_records() {
+async fn a_sync_that_hangs_holds_up_who_makes_it_and_times_out_who_asked_for_all() {
     let gate = Arc::new(Gate::default());
     let node = start(&gate, 64 << 20).await;
     let (mut client, mut patient) = (node.connect().await, node.connect().await);
@@ -109,6 +114,15 @@ async fn each_of_many_requests_in_flight_has_its_own_time_and_answers_keep_their
     let gate = Arc::new(Gate::default());
     let node = start(&gate, 64 << 20).await;
     let mut client = node.connect().await;
+    // After a slow sync connections no longer wait for one themselves.
+    gate.set(true);
+    client.send(9, &within(60_000, -1, "slow")).await;
+    eventually(|| gate.met.load(Ordering::Relaxed)).await;
+    let met = Instant::now();
+    eventually(|| met.elapsed() > Duration::from_millis(QUICK_SYNC_MS_MAX)).await;
+    gate.set(false);
+    assert_eq!(receive(&mut client).await, (ErrorCode::NONE, 0));
+
     gate.set(true);
     let mut sent = Vec::new();
     for (timeout_ms, value) in [(50, "a"), (1, "b"), (80, "c"), (60_000, "d")] {
@@ -119,8 +133,11 @@ async fn each_of_many_requests_in_flight_has_its_own_time_and_answers_keep_their
         assert_eq!((answered, result(&response)), (*correlation_id, LATE));
     }
     gate.set(false);
-    assert_eq!(receive(&mut client).await, (ErrorCode::NONE, 3));
-    assert_eq!(values(&client.fetch("t", 0, 0).await), ["a", "b", "c", "d"]);
+    assert_eq!(receive(&mut client).await, (ErrorCode::NONE, 4));
+    assert_eq!(
+        values(&client.fetch("t", 0, 0).await),
+        ["slow", "a", "b", "c", "d"]
+    );
     node.stop().await;
 }
 

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use types::limits::{IDLE_PROOF_MS, SPARES_FOR_RECOVERY, SPARES_RESERVED, WRITER_SYNC_BYTES_MAX};
+use types::limits::{
+    IDLE_PROOF_MS, QUICK_SYNC_MS_MAX, SPARES_FOR_RECOVERY, SPARES_RESERVED, WRITER_SYNC_BYTES_MAX,
+};
 use types::{Clock, FrameNumber};
 
 use crate::entry::Entry;
@@ -16,6 +18,7 @@ use crate::mutant::{self, Mutant};
 use crate::segment::FooterDraft;
 
 const IDLE_PROOF: Duration = Duration::from_millis(IDLE_PROOF_MS);
+const QUICK_SYNC_MAX: Duration = Duration::from_millis(QUICK_SYNC_MS_MAX);
 
 /// An entry with the time that it may stay unsynced.
 #[derive(Clone, Debug)]
@@ -58,6 +61,17 @@ pub enum HandOver {
     Syncer,
 }
 
+/// Who writes what is queued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhoWrites {
+    /// Nobody: nothing is.
+    Nobody,
+    /// Any thread: it is little, and the device is quick to sync it.
+    Anybody,
+    /// The writer's thread.
+    Writer,
+}
+
 /// What a step machine wants next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Progress {
@@ -72,6 +86,12 @@ pub enum Progress {
 #[derive(Debug)]
 struct State {
     queue: VecDeque<Entry>,
+    /// Bytes of what is queued.
+    queue_bytes: u64,
+    /// The writer machine has not written all that it took.
+    taken: bool,
+    /// Until when the writer's thread sleeps; `None` also where it may sleep for ever.
+    writer_sleeps: Option<Duration>,
     /// The soonest time by which what is queued must be synced.
     queue_due: Option<Duration>,
     file: Arc<LogFile>,
@@ -96,6 +116,8 @@ struct State {
     hurry: bool,
     /// A sync is under way.
     syncing: bool,
+    /// How long the last sync took.
+    sync_took: Duration,
     /// The last frame was small enough to be synced by the thread that wrote it.
     small: bool,
     /// There is an event that the owner should not wait for a sync to hear of.
@@ -125,6 +147,9 @@ impl CommitLog {
     ) -> Self {
         let state = State {
             queue: VecDeque::new(),
+            queue_bytes: 0,
+            taken: false,
+            writer_sleeps: None,
             queue_due: None,
             file: Arc::clone(writer.file()),
             room: writer.room(),
@@ -140,6 +165,7 @@ impl CommitLog {
             full: false,
             hurry: false,
             syncing: false,
+            sync_took: Duration::ZERO,
             small: false,
             news: false,
             closing: false,
@@ -152,18 +178,28 @@ impl CommitLog {
         }
     }
 
-    /// Queues entries for the writer, in order.
+    /// Queues entries for the writer, in order. Who writes them is up to the caller
+    /// ([`who_writes`](Self::who_writes)).
     pub fn append(&self, entries: impl IntoIterator<Item = Queued>) {
         let now = self.clock.monotonic();
         let mut state = self.state.lock();
         for queued in entries {
             let due = now + queued.sync_within;
             state.queue_due = Some(state.queue_due.map_or(due, |d| d.min(due)));
+            state.queue_bytes += queued.entry.payload.len() as u64;
             state.queue.push_back(queued.entry);
         }
-        if !state.queue.is_empty() {
-            self.writer_work.notify_one();
-        }
+    }
+
+    /// Who is to write what waits.
+    #[must_use]
+    pub fn who_writes(&self) -> WhoWrites {
+        self.state.lock().who_writes()
+    }
+
+    /// Wakes the writer's thread.
+    pub fn wake_writer(&self) {
+        self.writer_work.notify_one();
     }
 
     /// Asks for a sync of all that is written or queued: a reader waits for it.
@@ -281,7 +317,7 @@ impl CommitLog {
     pub fn wait_for_writer_work(&self) {
         let now = self.clock.monotonic();
         let mut state = self.state.lock();
-        if state.closing || (state.poisoned.is_none() && !state.queue.is_empty()) {
+        if state.closing || state.who_writes() != WhoWrites::Nobody {
             return;
         }
         let due = if state.poisoned.is_some() {
@@ -289,7 +325,9 @@ impl CommitLog {
         } else {
             state.proof_due
         };
+        state.writer_sleeps = due;
         wait(&self.writer_work, &mut state, due, now);
+        state.writer_sleeps = None;
     }
 
     /// Waits for a sync or a spare. For the thread that drives the writer.
@@ -359,6 +397,16 @@ impl CommitLog {
 }
 
 impl State {
+    fn who_writes(&self) -> WhoWrites {
+        let waits = self.taken || !self.queue.is_empty();
+        let is_small = !self.taken && self.queue_bytes <= WRITER_SYNC_BYTES_MAX;
+        match (waits && self.poisoned.is_none(), is_small) {
+            (false, _) => WhoWrites::Nobody,
+            (true, true) if !self.syncing && self.sync_took <= QUICK_SYNC_MAX => WhoWrites::Anybody,
+            (true, _) => WhoWrites::Writer,
+        }
+    }
+
     /// The soonest time by which something written must be synced.
     fn sync_due(&self) -> Option<Duration> {
         self.dues.iter().map(|(_, due)| *due).min()
@@ -442,6 +490,7 @@ impl WriterMachine {
         } else {
             self.taken.append(&mut state.queue);
         }
+        state.queue_bytes = 0;
         if let Some(due) = state.queue_due.take() {
             self.taken_due = Some(self.taken_due.map_or(due, |d| d.min(due)));
         }
@@ -474,6 +523,7 @@ impl WriterMachine {
         if std::mem::take(&mut state.hurry) {
             due = now;
         }
+        state.taken = !self.taken.is_empty() || self.writer.has_frame();
         state.written = frame.number;
         state.written_bytes += frame.frame_bytes;
         state.room = self.writer.room();
@@ -492,6 +542,7 @@ impl WriterMachine {
         let spare = {
             let mut state = self.log.state.lock();
             state.room = 0;
+            state.taken = true;
             if state.written != state.synced && !mutant::is(Mutant::RollUnsynced) {
                 let now = self.log.clock.monotonic();
                 state.dues.iter_mut().for_each(|(_, due)| *due = now);
@@ -573,8 +624,10 @@ impl SyncerMachine {
             self.log.poison(&error_chain(&Error::from(error)));
             return Progress::Idle(None);
         }
+        let took = self.log.clock.monotonic().saturating_sub(now);
         let mut state = self.log.state.lock();
         state.syncing = false;
+        state.sync_took = took;
         // Another sync may have begun later and be done already.
         state.synced = state.synced.max(target);
         while state
@@ -588,9 +641,12 @@ impl SyncerMachine {
             } else {
                 IDLE_PROOF
             };
-            state.proof_due = Some(self.log.clock.monotonic() + rest);
+            state.proof_due = Some(now + took + rest);
         }
-        self.log.writer_work.notify_one();
+        // Who sleeps until an older proof was due looks then when this one is.
+        if state.writer_sleeps.is_none() {
+            self.log.writer_work.notify_one();
+        }
         Progress::Worked
     }
 }

@@ -35,8 +35,8 @@ pub mod segment;
 mod tail;
 
 pub use commit_log::{
-    CommitLog, HandOver, LogEvent, Progress, Queued, SyncerMachine, WriterMachine, error_chain,
-    spares_for_data,
+    CommitLog, HandOver, LogEvent, Progress, Queued, SyncerMachine, WhoWrites, WriterMachine,
+    error_chain, spares_for_data,
 };
 pub use data_dir::{DataDir, FORMAT_VERSION};
 pub use decode::Malformed;

@@ -152,6 +152,8 @@ pub const SEAT_STEPS_MAX: usize = 4;
 /// A frame up to this size that somebody waits for is synced by the writer itself: to write the
 /// next one meanwhile would gain less than a hand-over costs.
 pub const WRITER_SYNC_BYTES_MAX: u64 = 128 << 10;
+/// Where the last sync took longer, no other thread than the writer's waits for one.
+pub const QUICK_SYNC_MS_MAX: u64 = 2;
 /// After this much idleness an empty frame proves the last confirmed one.
 pub const IDLE_PROOF_MS: u64 = 50;
 /// Nothing written stays unsynced for longer, whatever its topic says.
@@ -162,7 +164,7 @@ pub const SPARES_RESERVED: usize = 3;
 pub const SPARES_FOR_RECOVERY: usize = 1;
 /// Zeros are written into spares in steps of so many bytes, so that the log's writes never queue
 /// behind them for long.
-pub const FILL_STEP_BYTES: u64 = 256 << 10;
+pub const FILL_STEP_BYTES: u64 = 1 << 20;
 /// No spare is filled while the log grows faster.
 pub const FILL_PAUSE_BYTES_PER_S: u64 = 128 << 20;
 /// How often the growth of the log is judged for that.

@@ -140,27 +140,38 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Goes on until there is nothing to do, or for as many rounds as others may wait.
+    fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
+        let mut moved_at_all = false;
+        for _ in 0..CONNECTION_STEPS_MAX {
+            // All that has arrived is proposed before any of it is written.
+            if !self.step(cx)? && !self.session.broker().write() {
+                if moved_at_all {
+                    self.active = Instant::now();
+                }
+                if self.is_done() {
+                    return Poll::Ready(Ok(()));
+                }
+                return self.poll_idle(cx).map(Err);
+            }
+            moved_at_all = true;
+        }
+        // Other connections get their turn.
+        self.active = Instant::now();
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+}
+
 impl Future for Connection {
     type Output = Result<(), Closed>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
-        let mut moved_at_all = false;
-        for _ in 0..CONNECTION_STEPS_MAX {
-            if !this.step(cx)? {
-                if moved_at_all {
-                    this.active = Instant::now();
-                }
-                if this.is_done() {
-                    return Poll::Ready(Ok(()));
-                }
-                return this.poll_idle(cx).map(Err);
-            }
-            moved_at_all = true;
-        }
-        // Other connections get their turn.
-        this.active = Instant::now();
-        cx.waker().wake_by_ref();
-        Poll::Pending
+        let polled = this.advance(cx);
+        // However it ended, what was proposed does not wait for this connection.
+        this.session.broker().write();
+        polled
     }
 }

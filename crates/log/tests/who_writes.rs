@@ -1,0 +1,163 @@
+//! Who is to write what is queued: any thread, or only the writer's.
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test ends where something is not as it should be"
+)]
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use disk::{Disk, FaultKind, Hook, HookedDisk, Op, Operation, SimDisk};
+use millrace_log as log;
+
+use log::file::{Provisioner, Writer};
+use log::{
+    CommitLog, Entry, EntryHeader, HandOver, Kind, Origin, Payload, Progress, Queued,
+    SyncerMachine, WhoWrites, WriterMachine,
+};
+use types::limits::{LOG_FILE_BYTES_MIN, QUICK_SYNC_MS_MAX, WRITER_SYNC_BYTES_MAX};
+use types::{
+    Clock, FrameNumber, LogIndex, ManualClock, Offset, PartitionId, SeededRandom, ShardId, Term,
+};
+
+/// A device whose syncs take a while.
+#[derive(Debug)]
+struct SlowSyncs {
+    clock: Arc<ManualClock>,
+    takes_ms: Arc<AtomicU64>,
+}
+
+impl Hook for SlowSyncs {
+    fn before(&self, operation: &Operation) -> Option<FaultKind> {
+        if operation.op == Op::SyncData {
+            let takes = Duration::from_millis(self.takes_ms.load(Ordering::Relaxed));
+            self.clock.advance(takes);
+        }
+        None
+    }
+
+    fn after(&self, _operation: &Operation, _ok: bool) {}
+}
+
+struct Node {
+    log: Arc<CommitLog>,
+    writer: WriterMachine,
+    syncer: SyncerMachine,
+    provisioner: Arc<Provisioner>,
+    sync_takes_ms: Arc<AtomicU64>,
+    next: u64,
+}
+
+impl Node {
+    fn new() -> Self {
+        let clock = Arc::new(ManualClock::new(0));
+        let sync_takes_ms = Arc::new(AtomicU64::new(0));
+        let hook = SlowSyncs {
+            clock: Arc::clone(&clock),
+            takes_ms: Arc::clone(&sync_takes_ms),
+        };
+        let disk = Arc::new(HookedDisk::around(Arc::new(SimDisk::new(1)), hook));
+        let dir = Path::new("/data/log");
+        disk.create_dir(dir).unwrap();
+        let file_bytes = 8 * LOG_FILE_BYTES_MIN;
+        let provisioner = Provisioner::new(disk, dir.to_path_buf(), [7; 16], file_bytes, 0, 0);
+        let provisioner = Arc::new(provisioner);
+        let spare = provisioner.make().unwrap();
+        let random = Box::new(SeededRandom::new(1));
+        let first = FrameNumber(1);
+        let writer = Writer::start(Arc::clone(&provisioner), random, spare, None, first).unwrap();
+        let clock = clock as Arc<dyn Clock>;
+        let log = Arc::new(CommitLog::new(&writer, FrameNumber(0), false, clock));
+        Self {
+            writer: WriterMachine::new(Arc::clone(&log), writer),
+            syncer: SyncerMachine::new(Arc::clone(&log)),
+            log,
+            provisioner,
+            sync_takes_ms,
+            next: 1,
+        }
+    }
+
+    fn append(&mut self, bytes: usize) {
+        let header = EntryHeader {
+            shard: ShardId(1),
+            kind: Kind::Records,
+            origin: Origin::Internal,
+            partition: PartitionId(1),
+            term: Term(1),
+            index: LogIndex(self.next),
+            base_offset: Offset(0),
+            count: 1,
+            append_time_ms: 0,
+            max_timestamp_ms: -1,
+        };
+        self.next += 1;
+        let payload = Payload::from_body(Bytes::from(vec![7; bytes]));
+        let entry = Entry { header, payload };
+        let sync_within = Duration::ZERO;
+        self.log.append([Queued { entry, sync_within }]);
+    }
+
+    fn write(&mut self) -> HandOver {
+        assert_eq!(self.writer.step(), Progress::Worked);
+        self.log.hand_over_sync()
+    }
+}
+
+#[test]
+fn little_is_anybodys_and_much_is_the_writers() {
+    let mut node = Node::new();
+    assert_eq!(node.log.who_writes(), WhoWrites::Nobody);
+    node.append(1000);
+    assert_eq!(node.log.who_writes(), WhoWrites::Anybody);
+    node.append(usize::try_from(WRITER_SYNC_BYTES_MAX).unwrap());
+    assert_eq!(node.log.who_writes(), WhoWrites::Writer);
+    assert_eq!(node.write(), HandOver::Syncer);
+    assert_eq!(node.log.who_writes(), WhoWrites::Nobody);
+}
+
+#[test]
+fn a_slow_device_is_left_to_the_writer_until_it_is_quick_again() {
+    let mut node = Node::new();
+    for (takes_ms, then) in [
+        (QUICK_SYNC_MS_MAX, WhoWrites::Anybody),
+        (QUICK_SYNC_MS_MAX + 1, WhoWrites::Writer),
+        (0, WhoWrites::Anybody),
+    ] {
+        node.sync_takes_ms.store(takes_ms, Ordering::Relaxed);
+        node.append(1000);
+        assert_eq!(node.write(), HandOver::Writer);
+        assert_eq!(node.syncer.step(), Progress::Worked);
+        node.append(1000);
+        assert_eq!(node.log.who_writes(), then, "after {takes_ms} ms");
+        assert_eq!(node.write(), HandOver::Writer);
+        node.sync_takes_ms.store(0, Ordering::Relaxed);
+        assert_eq!(node.syncer.step(), Progress::Worked);
+    }
+}
+
+#[test]
+fn what_the_writer_took_and_could_not_write_stays_the_writers() {
+    let mut node = Node::new();
+    let mut frames = 0;
+    while node.log.who_writes() == WhoWrites::Nobody {
+        node.append(60_000);
+        if node.writer.step() == Progress::NoFile {
+            break;
+        }
+        node.syncer.step();
+        frames += 1;
+        assert!(frames < 100, "the file is full by now");
+    }
+    assert_eq!(node.log.who_writes(), WhoWrites::Writer);
+    for _ in 0..4 {
+        node.log.add_spare(node.provisioner.make().unwrap());
+    }
+    assert_eq!(node.writer.step(), Progress::Worked, "the new file");
+    assert_eq!(node.log.who_writes(), WhoWrites::Writer);
+    assert_eq!(node.writer.step(), Progress::Worked, "the frame");
+    assert_eq!(node.log.who_writes(), WhoWrites::Nobody);
+}
