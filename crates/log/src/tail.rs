@@ -1,15 +1,20 @@
 //! The newest frames in memory, under one budget.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use bytes::Bytes;
 use parking_lot::RwLock;
 use smallvec::SmallVec;
 use types::FileSequence;
+use types::limits::{TAIL_AGE_MS_MAX, TAIL_AGED_LEAVE_MAX, TAIL_AGED_PART};
 
 use crate::frame::Frame;
 
-/// Keeps the last frames as they were written; a frame leaves as a whole.
+const AGE_MAX: Duration = Duration::from_millis(TAIL_AGE_MS_MAX);
+
+/// Keeps the last frames as they were written; a frame leaves as a whole. Those that came long ago
+/// leave though there is room: who reads at the end has read them, and others read files.
 #[derive(Debug)]
 pub struct Tail {
     budget_bytes: u64,
@@ -18,8 +23,15 @@ pub struct Tail {
 
 #[derive(Debug, Default)]
 struct Frames {
-    by_place: BTreeMap<(FileSequence, u64), Bytes>,
+    by_place: BTreeMap<(FileSequence, u64), Kept>,
     bytes: u64,
+}
+
+#[derive(Debug)]
+struct Kept {
+    bytes: Bytes,
+    /// When it came.
+    since: Duration,
 }
 
 impl Tail {
@@ -32,9 +44,9 @@ impl Tail {
         }
     }
 
-    /// Adds the newest frame and lets the oldest go. They are given to the caller: to free so much
-    /// memory takes a while.
-    pub fn push(&self, frame: Frame) -> SmallVec<[Bytes; 2]> {
+    /// Adds the newest frame, now, and lets the oldest go. They are given to the caller: to free so
+    /// much memory takes a while.
+    pub fn push(&self, frame: Frame, now: Duration) -> SmallVec<[Bytes; 2]> {
         let mut gone = SmallVec::new();
         if frame.entries.is_empty() {
             return gone;
@@ -42,9 +54,16 @@ impl Tail {
         let mut frames = self.frames.write();
         frames.bytes += frame.bytes.len() as u64;
         let place = (frame.file, frame.position);
-        frames.by_place.insert(place, frame.bytes);
-        while frames.bytes > self.budget_bytes && frames.by_place.len() > 1 {
-            let Some((_, bytes)) = frames.by_place.pop_first() else {
+        let kept = Kept {
+            bytes: frame.bytes,
+            since: now,
+        };
+        frames.by_place.insert(place, kept);
+        while frames.by_place.len() > 1
+            && (frames.bytes > self.budget_bytes
+                || gone.len() < TAIL_AGED_LEAVE_MAX && self.has_aged(&frames, now))
+        {
+            let Some((_, Kept { bytes, .. })) = frames.by_place.pop_first() else {
                 break;
             };
             frames.bytes -= bytes.len() as u64;
@@ -53,11 +72,18 @@ impl Tail {
         gone
     }
 
+    /// Whether the oldest frame leaves for its age.
+    fn has_aged(&self, frames: &Frames, now: Duration) -> bool {
+        let oldest = frames.by_place.first_key_value();
+        let is_old = oldest.is_some_and(|(_, kept)| now.saturating_sub(kept.since) > AGE_MAX);
+        is_old && frames.bytes > self.budget_bytes / TAIL_AGED_PART
+    }
+
     /// The `len` bytes at `position` of a file, if their frame is still here.
     #[must_use]
     pub fn get(&self, file: FileSequence, position: u64, len: u64) -> Option<Bytes> {
         let frames = self.frames.read();
-        let (place, bytes) = frames.by_place.range(..=(file, position)).next_back()?;
+        let (place, Kept { bytes, .. }) = frames.by_place.range(..=(file, position)).next_back()?;
         if place.0 != file {
             return None;
         }
@@ -117,7 +143,7 @@ mod tests {
     #[test]
     fn cuts_bytes_out_of_a_frame() {
         let tail = Tail::new(100);
-        tail.push(frame(10, b"abcdefghij"));
+        tail.push(frame(10, b"abcdefghij"), Duration::ZERO);
         assert_eq!(tail.get(FileSequence(1), 12, 7).unwrap(), "cdefghi");
         assert_eq!(tail.get(FileSequence(1), 10, 10).unwrap(), "abcdefghij");
         assert!(tail.get(FileSequence(1), 15, 6).is_none());
@@ -128,11 +154,26 @@ mod tests {
     #[test]
     fn lets_the_oldest_frame_go_over_budget() {
         let tail = Tail::new(8);
-        tail.push(frame(0, b"aaaa"));
-        tail.push(frame(4, b"bbbb"));
-        tail.push(frame(8, b"cccc"));
+        tail.push(frame(0, b"aaaa"), Duration::ZERO);
+        tail.push(frame(4, b"bbbb"), Duration::ZERO);
+        tail.push(frame(8, b"cccc"), Duration::ZERO);
         assert!(tail.get(FileSequence(1), 0, 4).is_none());
         assert_eq!(tail.get(FileSequence(1), 8, 4).unwrap(), "cccc");
         assert_eq!(tail.bytes(), 8);
+    }
+
+    #[test]
+    fn lets_old_frames_go_but_for_a_part_of_the_budget() {
+        let tail = Tail::new(8 * TAIL_AGED_PART);
+        for at in 0..10 {
+            tail.push(frame(4 * at, b"aaaa"), Duration::ZERO);
+        }
+        tail.push(frame(40, b"bbbb"), AGE_MAX);
+        assert_eq!(tail.bytes(), 44, "none is older than that");
+        tail.push(frame(44, b"cccc"), AGE_MAX + Duration::from_millis(1));
+        assert_eq!(tail.bytes(), 8);
+        assert_eq!(tail.start(), Some((FileSequence(1), 40)));
+        tail.push(frame(48, b"dddd"), 3 * AGE_MAX);
+        assert_eq!(tail.start(), Some((FileSequence(1), 44)));
     }
 }

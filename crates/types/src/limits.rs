@@ -7,6 +7,12 @@ pub const FRAME_BYTES_MAX: u64 = 8 << 20;
 /// The writer fills a frame up to this size: what is copied into it is still in the processor's
 /// cache when it is checksummed and written.
 pub const FRAME_BYTES_USUAL: u64 = 1 << 20;
+/// Frames that came longer ago leave the memory for the newest records.
+pub const TAIL_AGE_MS_MAX: u64 = 2_000;
+/// Frames that leave for their age when one comes: the owner's step stays short.
+pub const TAIL_AGED_LEAVE_MAX: usize = 16;
+/// What stays there however old it is: this part of its size.
+pub const TAIL_AGED_PART: u64 = 8;
 /// Frames are laid into pieces of memory of so many bytes.
 pub const FRAME_SLAB_BYTES: usize = 4 << 20;
 /// Such pieces that are remembered for their next use; more belong to who reads in them.

@@ -459,7 +459,8 @@ impl Owner {
             worked = true;
             if next.applied == 0 {
                 // The tail is filled before the index names what is in it.
-                let gone = self.tail.push(next.frame.clone());
+                let now = self.clock.monotonic();
+                let gone = self.tail.push(next.frame.clone(), now);
                 self.applied.gone.frames.extend(gone);
             }
             left = self.apply_entries(&mut next, left);
