@@ -138,9 +138,7 @@ impl Connection {
         }
         Poll::Pending
     }
-}
 
-impl Connection {
     /// Goes on until there is nothing to do, or for as many rounds as others may wait.
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
         let mut moved_at_all = false;
