@@ -174,6 +174,13 @@ impl Broker {
         answer
     }
 
+    /// Whether something that was proposed waits for whoever calls [`write`](Self::write) next:
+    /// whoever brought it may bring more of it first.
+    #[must_use]
+    pub fn awaits_write(&self) -> bool {
+        self.inner.inbox.awaits_write()
+    }
+
     /// Has what was proposed written: by this thread, which then waits for the sync, if it is
     /// little and nobody else writes. True when answers may have come of it.
     #[expect(clippy::must_use_candidate, reason = "not everybody looks for answers")]

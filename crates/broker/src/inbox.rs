@@ -53,6 +53,12 @@ impl Inbox {
         seat.is_some_and(|seat| seat.write())
     }
 
+    /// Whether something waits for whoever calls [`write`](Self::write) next.
+    pub(crate) fn awaits_write(&self) -> bool {
+        let seat = self.seat.get().and_then(Weak::upgrade);
+        seat.is_some_and(|seat| seat.awaits_write())
+    }
+
     /// Says that the log has events, and lets the owner take them as [`push`](Self::push) does.
     pub fn log_moved(&self) {
         self.state.lock().log_moved = true;

@@ -95,10 +95,15 @@ impl Seat {
         }
     }
 
+    /// Whether something waits for whoever calls [`write`](Self::write) next.
+    pub(crate) fn awaits_write(&self) -> bool {
+        self.log.who_writes() == WhoWrites::Anybody
+    }
+
     /// Writes and syncs what waits, if it makes one small frame and nobody else writes; what is
     /// left is the writer's thread's. True when the owner heard of something new.
     pub(crate) fn write(&self) -> bool {
-        let told = self.log.who_writes() == WhoWrites::Anybody && self.try_write();
+        let told = self.awaits_write() && self.try_write();
         if told {
             self.inbox.log_moved();
         } else if self.log.who_writes() != WhoWrites::Nobody {

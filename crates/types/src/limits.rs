@@ -137,8 +137,21 @@ pub const READ_GROWTH_FACTOR: usize = 4;
 pub const KAFKA_TRUSTED_FRAME_BYTES_MAX: usize = 1 << 20;
 /// Pieces that one vectored write takes.
 pub const WRITE_PIECES_MAX: usize = 64;
+/// Requests that one connection sends together are written together, up to so many.
+pub const KAFKA_GATHER_REQUESTS_MAX: usize = 3;
+/// A thread stays so long with a connection whose client keeps several requests in flight, to wait
+/// for the next one.
+pub const KAFKA_STAY_MS_MAX: u64 = 1;
+/// Connections that a thread stays with at once.
+pub const KAFKA_STAY_CONNECTIONS_MAX: usize = 1;
+/// After a wait in vain a connection waits for no more than came then for so many writes.
+pub const KAFKA_GATHER_PAUSE: usize = 8;
+/// What a client leaves unread for so long is copied, so that it keeps nothing larger in memory.
+pub const KAFKA_OUTPUT_SHARED_MS_MAX: u64 = 100;
 /// Rounds that a connection goes before others get their turn.
 pub const CONNECTION_STEPS_MAX: usize = 32;
+/// Rounds that it goes on a thread that stays with it: nobody waits for that thread.
+pub const CONNECTION_STAY_STEPS_MAX: usize = 1024;
 /// A listener that cannot accept tries again after this.
 pub const ACCEPT_RETRY_MS: u64 = 50;
 /// Answers under way when the node stops may take this long.

@@ -12,6 +12,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFuture};
 use types::BufferPool;
 use types::limits::{
     KAFKA_FETCH_MEMORY_BYTES, KAFKA_LARGE_REQUESTS_BYTES, KAFKA_REQUEST_POOL_BYTES,
+    KAFKA_STAY_CONNECTIONS_MAX,
 };
 
 use super::ProduceTimer;
@@ -27,6 +28,8 @@ pub(crate) struct Node {
     pub(crate) config: KafkaConfig,
     fetch_memory: Arc<Semaphore>,
     large_requests: Arc<Semaphore>,
+    /// For connections that a thread stays with.
+    stays: Arc<Semaphore>,
     /// Memory of requests that goes round.
     pub(crate) request_buffers: Arc<BufferPool>,
     is_closing: AtomicBool,
@@ -40,6 +43,7 @@ impl Node {
             config,
             fetch_memory: Arc::new(Semaphore::new(KAFKA_FETCH_MEMORY_BYTES / UNIT_BYTES)),
             large_requests: Arc::new(Semaphore::new(KAFKA_LARGE_REQUESTS_BYTES / UNIT_BYTES)),
+            stays: Arc::new(Semaphore::new(KAFKA_STAY_CONNECTIONS_MAX)),
             request_buffers: BufferPool::new(KAFKA_REQUEST_POOL_BYTES),
             is_closing: AtomicBool::new(false),
             closing: CancellationToken::new(),
@@ -58,6 +62,11 @@ impl Node {
 
     pub(crate) fn closing(&self) -> WaitForCancellationFuture<'_> {
         self.closing.cancelled()
+    }
+
+    /// Whether a thread may stay with one more connection.
+    pub(crate) fn try_stay(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.stays).try_acquire_owned().ok()
     }
 
     /// Waits for the memory of a large request. `None` when the node closes.

@@ -1,31 +1,36 @@
 //! One connection.
 
-use std::pin::Pin;
+use std::future::poll_fn;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep};
-use types::limits::{CONNECTION_STEPS_MAX, KAFKA_OUTPUT_BYTES_MAX};
+use types::limits::{CONNECTION_STAY_STEPS_MAX, CONNECTION_STEPS_MAX, KAFKA_OUTPUT_BYTES_MAX};
 
 use super::frame_reader::{Filled, FrameReader};
+use super::gather::Gather;
 use super::output::Output;
 use super::pipeline::Pipeline;
+use super::socket::Socket;
 use crate::handlers::{Closed, Session};
 
 /// Reads requests and writes answers until one side has had enough. A future to be polled by one
 /// task; it is small, and what a request needs is allocated while it is under way.
 #[derive(Debug)]
 pub(super) struct Connection {
-    stream: TcpStream,
+    socket: Socket,
     session: Session,
     reader: FrameReader,
     pipeline: Pipeline,
     output: Output,
+    gather: Gather,
     /// Nothing more is read.
     read_ended: bool,
     /// Frames that have arrived are no longer begun.
     stopped: bool,
-    idle: Pin<Box<Sleep>>,
+    /// Fires when there is something to do though nothing arrived.
+    timer: Pin<Box<Sleep>>,
     active: Instant,
 }
 
@@ -34,14 +39,15 @@ impl Connection {
         let active = Instant::now();
         let deadline = active + session.node().config.idle_max;
         Self {
-            stream,
+            socket: Socket::new(stream),
             reader: FrameReader::new(session.clone()),
             session,
             pipeline: Pipeline::default(),
             output: Output::default(),
+            gather: Gather::default(),
             read_ended: false,
             stopped: false,
-            idle: Box::pin(tokio::time::sleep_until(deadline)),
+            timer: Box::pin(tokio::time::sleep_until(deadline)),
             active,
         }
     }
@@ -57,11 +63,23 @@ impl Connection {
         let mut moved = self.pipeline.poll_start(cx)?;
         moved |= self.begin_requests(cx)?;
         moved |= self.collect_answers(cx)?;
-        if let Poll::Ready(written) = self.output.poll_write(&self.stream, cx) {
+        if let Poll::Ready(written) = self.output.poll_write(&self.socket, cx) {
             moved |= written?;
         }
         moved |= self.read(cx)?;
         Ok(moved)
+    }
+
+    /// The same, without the bound that the runtime sets to a task's turn where none waits for it.
+    fn step_on(&mut self, cx: &mut Context<'_>) -> Result<bool, Closed> {
+        if !self.socket.is_held() {
+            return self.step(cx);
+        }
+        let step = poll_fn(|cx| Poll::Ready(self.step(cx)));
+        match pin!(tokio::task::unconstrained(step)).poll(cx) {
+            Poll::Ready(moved) => moved,
+            Poll::Pending => Ok(false),
+        }
     }
 
     fn begin_requests(&mut self, cx: &mut Context<'_>) -> Result<bool, Closed> {
@@ -72,6 +90,7 @@ impl Connection {
             };
             self.pipeline.push(frame, &self.session);
             self.pipeline.poll_start(cx)?;
+            self.gather.count();
             moved = true;
         }
         Ok(moved)
@@ -101,10 +120,10 @@ impl Connection {
     }
 
     fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, Closed> {
-        if self.read_ended || !self.takes_requests() {
+        if !self.reads() {
             return Ok(false);
         }
-        match self.reader.poll_fill(&self.stream, cx) {
+        match self.reader.poll_fill(&mut self.socket, cx) {
             Poll::Pending => Ok(false),
             Poll::Ready(Ok(Filled::Some)) => Ok(true),
             Poll::Ready(Ok(Filled::End)) => {
@@ -124,41 +143,130 @@ impl Connection {
         self.read_ended && self.takes_requests() && self.pipeline.changes_nothing()
     }
 
-    fn poll_idle(&mut self, cx: &mut Context<'_>) -> Poll<Closed> {
-        while self.idle.as_mut().poll(cx).is_ready() {
-            // A request that takes its time is ours to answer; an answer is the client's to read.
-            if !self.pipeline.is_empty() && self.output.is_empty() {
-                self.active = Instant::now();
-            }
-            let deadline = self.active + self.session.node().config.idle_max;
-            if Instant::now() >= deadline {
-                return Poll::Ready(Closed::Idle);
-            }
-            self.idle.as_mut().reset(deadline);
+    /// Has written what was proposed, unless its thread stays for what is to be written with it.
+    /// True when answers may have come of it.
+    fn write(&mut self) -> bool {
+        let broker = self.session.broker();
+        if !broker.awaits_write() {
+            self.gather.forget();
+        } else if self.socket.is_held() && self.gather.wants_more() && self.reads() {
+            return false;
+        } else {
+            self.gather.wrote();
         }
-        Poll::Pending
+        let told = broker.write();
+        self.socket.look_again();
+        told
+    }
+
+    fn reads(&self) -> bool {
+        !self.read_ended && self.takes_requests()
+    }
+
+    /// Waits in this thread, for a moment, for the next request of a client that keeps several in
+    /// flight: to be woken by each costs more. True when something may be done now.
+    fn stay(&mut self) -> Result<bool, Closed> {
+        let broker = self.session.broker();
+        // Nobody wakes this thread by an answer.
+        let is_ours = self.pipeline.is_empty() || broker.awaits_write();
+        if self.session.node().is_closing() {
+            return Ok(false);
+        }
+        if !self.gather.is_on() || !is_ours || !self.output.is_empty() || !self.reads() {
+            return Ok(false);
+        }
+        if !self.socket.is_held() {
+            let permit = Socket::may_wait().then(|| self.session.node().try_stay());
+            let Some(permit) = permit.flatten() else {
+                return Ok(false);
+            };
+            self.socket.hold(permit)?;
+        }
+        let came = self.socket.wait();
+        if !came {
+            self.gather.give_up();
+        }
+        Ok(came || !self.pipeline.is_empty())
+    }
+
+    const fn steps_max(&self) -> usize {
+        if self.socket.is_held() {
+            CONNECTION_STAY_STEPS_MAX
+        } else {
+            CONNECTION_STEPS_MAX
+        }
     }
 
     /// Goes on until there is nothing to do, or for as many rounds as others may wait.
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
-        let mut moved_at_all = false;
-        for _ in 0..CONNECTION_STEPS_MAX {
+        let (mut moved_at_all, mut stayed) = (false, false);
+        let mut steps = 0;
+        while steps < self.steps_max() {
+            steps += 1;
             // All that has arrived is proposed before any of it is written.
-            if !self.step(cx)? && !self.session.broker().write() {
-                if moved_at_all {
-                    self.active = Instant::now();
-                }
-                if self.is_done() {
-                    return Poll::Ready(Ok(()));
-                }
-                return self.poll_idle(cx).map(Err);
+            if self.step_on(cx)? || self.write() {
+                (moved_at_all, stayed) = (true, false);
+                continue;
             }
-            moved_at_all = true;
+            if !stayed && self.stay()? {
+                stayed = true;
+                continue;
+            }
+            // The runtime learns what this connection waits for in one more step.
+            if self.socket.release()? {
+                continue;
+            }
+            if moved_at_all {
+                self.active = Instant::now();
+            }
+            if self.is_done() {
+                return Poll::Ready(Ok(()));
+            }
+            return self.poll_timer(cx).map(Err);
         }
-        // Other connections get their turn.
+        // Other connections get their turn, also to have a thread that stays.
+        self.socket.release()?;
         self.active = Instant::now();
         cx.waker().wake_by_ref();
         Poll::Pending
+    }
+
+    /// Waits for what comes by the clock; the connection ends with what it gives.
+    fn poll_timer(&mut self, cx: &mut Context<'_>) -> Poll<Closed> {
+        let due = self.next_due();
+        // A timer that fires too early is set again then; most of the time it is not needed.
+        if due < self.timer.deadline() {
+            self.timer.as_mut().reset(due);
+        }
+        while self.timer.as_mut().poll(cx).is_ready() {
+            let now = Instant::now();
+            if self.output.detach_at().is_some_and(|at| at <= now) {
+                self.output.detach();
+            }
+            if self.is_idle(now) {
+                return Poll::Ready(Closed::Idle);
+            }
+            let due = self.next_due();
+            self.timer.as_mut().reset(due);
+        }
+        Poll::Pending
+    }
+
+    fn next_due(&self) -> Instant {
+        let idle_at = self.active + self.session.node().config.idle_max;
+        let detach_at = self.output.detach_at();
+        detach_at.map_or(idle_at, |at| at.min(idle_at))
+    }
+
+    /// Whether the client has done nothing for too long.
+    fn is_idle(&mut self, now: Instant) -> bool {
+        // A request that takes its time is ours to answer; an answer is the client's to read.
+        let is_ours = !self.pipeline.is_empty() && self.output.is_empty();
+        let is_over = now >= self.active + self.session.node().config.idle_max;
+        if is_over && is_ours {
+            self.active = now;
+        }
+        is_over && !is_ours
     }
 }
 
@@ -169,7 +277,11 @@ impl Future for Connection {
         let this = self.get_mut();
         let polled = this.advance(cx);
         // However it ended, what was proposed does not wait for this connection.
-        this.session.broker().write();
+        if polled.is_ready() {
+            this.session.broker().write();
+        } else {
+            this.write();
+        }
         polled
     }
 }

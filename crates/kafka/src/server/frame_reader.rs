@@ -5,12 +5,12 @@ use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use bytes::{Buf, BufMut, Bytes, BytesMut};
-use tokio::net::TcpStream;
+use bytes::{Buf, Bytes, BytesMut};
 use tokio::sync::OwnedSemaphorePermit;
 use types::PooledBuffer;
 use types::limits::{KAFKA_TRUSTED_FRAME_BYTES_MAX, READ_BUFFER_BYTES, READ_GROWTH_FACTOR};
 
+use super::socket::Socket;
 use crate::handlers::Session;
 
 /// Bytes of the length before each frame.
@@ -138,19 +138,19 @@ impl FrameReader {
     /// Reads what has arrived, once. Nothing is allocated while nothing has.
     pub(super) fn poll_fill(
         &mut self,
-        stream: &TcpStream,
+        socket: &mut Socket,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<Filled>> {
         loop {
-            ready!(stream.poll_read_ready(cx))?;
+            ready!(socket.poll_read_ready(cx))?;
             ready!(self.poll_reserve(cx));
             self.make_room();
             let read = match &mut self.large {
                 Some(Large { buffer, room }) => {
                     let left = room.saturating_sub(buffer.len());
-                    stream.try_read_buf(&mut (&mut **buffer).limit(left))
+                    socket.try_read(&mut **buffer, left)
                 }
-                None => stream.try_read_buf(&mut self.buffer),
+                None => socket.try_read(&mut self.buffer, usize::MAX),
             };
             match read {
                 Ok(0) => return Poll::Ready(Ok(Filled::End)),

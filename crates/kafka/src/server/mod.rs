@@ -1,10 +1,13 @@
 //! Connections: accepting, reading frames, answering in order.
 //!
 //! A connection is one small future ([`Connection`](connection::Connection)), polled by one task.
-//! It reads frames ([`FrameReader`](frame_reader::FrameReader)), starts requests
+//! It reads frames ([`FrameReader`](frame_reader::FrameReader)) from its
+//! [`Socket`](socket::Socket), starts requests
 //! ([`Pipeline`](pipeline::Pipeline)) and writes answers ([`Output`](output::Output)); each of the
 //! three has a bound, and what is over it stops the one before it, so that in the end the client's
-//! bytes wait in its own socket.
+//! bytes wait in its own socket. Where a client keeps several small produce requests in flight, one
+//! thread may stay with its connection and write several of them at once
+//! ([`Gather`](gather::Gather)).
 //!
 //! Invariants:
 //! - **S1** answers leave in the order of their requests.
@@ -13,10 +16,12 @@
 
 mod connection;
 mod frame_reader;
+mod gather;
 mod listener;
 mod open_count;
 mod output;
 mod pipeline;
+mod socket;
 
 use std::sync::Arc;
 

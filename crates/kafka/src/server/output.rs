@@ -5,10 +5,11 @@ use std::io::{self, IoSlice};
 use std::task::{Context, Poll, ready};
 
 use bytes::Buf;
-use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
-use types::limits::WRITE_PIECES_MAX;
+use tokio::time::{Duration, Instant};
+use types::limits::{KAFKA_OUTPUT_SHARED_MS_MAX, WRITE_PIECES_MAX};
 
+use super::socket::Socket;
 use crate::wire::Chunks;
 
 /// An encoded answer, and the memory that it was charged with until it is written.
@@ -43,6 +44,8 @@ impl From<Chunks> for Answer {
 pub(super) struct Output {
     answers: VecDeque<Answer>,
     bytes: usize,
+    /// Since when the client takes nothing, while answers share memory with others.
+    stuck_since: Option<Instant>,
 }
 
 impl Output {
@@ -63,28 +66,36 @@ impl Output {
     /// Writes once. True when something was written.
     pub(super) fn poll_write(
         &mut self,
-        stream: &TcpStream,
+        socket: &Socket,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<bool>> {
-        while !self.is_empty() {
-            ready!(stream.poll_write_ready(cx))?;
-            let mut slices = [IoSlice::new(&[]); WRITE_PIECES_MAX];
-            let filled = self.fill(&mut slices);
-            match stream.try_write_vectored(slices.get(..filled).unwrap_or_default()) {
-                Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                Ok(written) => {
-                    self.written(written);
-                    return Poll::Ready(Ok(true));
-                }
-                Err(error) if is_passing(&error) => self.detach(),
-                Err(error) => return Poll::Ready(Err(error)),
+        if self.is_empty() {
+            return Poll::Ready(Ok(false));
+        }
+        let mut slices = [IoSlice::new(&[]); WRITE_PIECES_MAX];
+        let filled = self.fill(&mut slices);
+        let written = socket.poll_write(cx, slices.get(..filled).unwrap_or_default());
+        if written.is_pending() && !self.answers.iter().all(|answer| answer.is_detached) {
+            self.stuck_since.get_or_insert_with(Instant::now);
+        }
+        match ready!(written)? {
+            0 => Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+            count => {
+                self.written(count);
+                Poll::Ready(Ok(true))
             }
         }
-        Poll::Ready(Ok(false))
+    }
+
+    /// When to [`detach`](Self::detach), if the client goes on taking nothing.
+    pub(super) fn detach_at(&self) -> Option<Instant> {
+        let since = self.stuck_since?;
+        Some(since + Duration::from_millis(KAFKA_OUTPUT_SHARED_MS_MAX))
     }
 
     /// The client is slow: a few bytes for it must not keep whole frames of the log in memory.
-    fn detach(&mut self) {
+    pub(super) fn detach(&mut self) {
+        self.stuck_since = None;
         let attached = self.answers.iter_mut().filter(|answer| !answer.is_detached);
         for answer in attached {
             answer.chunks.detach();
@@ -105,6 +116,7 @@ impl Output {
 
     fn written(&mut self, mut count: usize) {
         self.bytes -= count;
+        self.stuck_since = None;
         while let Some(front) = self.answers.front_mut() {
             let of_front = count.min(front.chunks.len());
             front.chunks.advance(of_front);
@@ -117,11 +129,4 @@ impl Output {
         // A burst must not leave its room to an idle connection.
         self.answers = VecDeque::new();
     }
-}
-
-fn is_passing(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted
-    )
 }

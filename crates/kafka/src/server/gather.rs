@@ -1,0 +1,155 @@
+//! How many requests of a connection are written together.
+
+use types::limits::{KAFKA_GATHER_PAUSE, KAFKA_GATHER_REQUESTS_MAX};
+
+/// Judges for how many requests the log waits before it writes what one connection brought.
+///
+/// A client that keeps several requests in flight sends the next one whatever the log does, and a
+/// frame costs much more than a request. So the log waits for as many as it found together before,
+/// and one more; a wait in vain teaches better. A client that waits for each answer is never kept
+/// waiting.
+#[derive(Debug)]
+pub(super) struct Gather {
+    /// Requests that began since the last write.
+    begun: usize,
+    /// Requests to wait for.
+    wanted: usize,
+    /// Writes that follow before more is wanted than before.
+    pause: usize,
+}
+
+impl Default for Gather {
+    fn default() -> Self {
+        Self {
+            begun: 0,
+            wanted: 1,
+            pause: 0,
+        }
+    }
+}
+
+impl Gather {
+    /// Counts a request that began.
+    pub(super) const fn count(&mut self) {
+        self.begun += 1;
+    }
+
+    /// Whether the client keeps several requests in flight.
+    pub(super) const fn is_on(&self) -> bool {
+        self.wanted > 1
+    }
+
+    /// Whether to wait for more.
+    pub(super) const fn wants_more(&self) -> bool {
+        0 < self.begun && self.begun < self.wanted
+    }
+
+    /// What began is written.
+    pub(super) fn wrote(&mut self) {
+        if self.pause > 0 {
+            self.pause -= 1;
+        } else if self.begun > 1 {
+            self.wanted = (self.begun + 1).min(KAFKA_GATHER_REQUESTS_MAX);
+        }
+        self.begun = 0;
+    }
+
+    /// Nothing came for a while.
+    pub(super) fn give_up(&mut self) {
+        if self.begun > 0 {
+            self.wanted = self.begun;
+            self.pause = KAFKA_GATHER_PAUSE;
+        }
+    }
+
+    /// Others write what began, if it is written at all: there is nothing to wait for.
+    pub(super) const fn forget(&mut self) {
+        if self.begun > 0 {
+            self.begun = 0;
+            self.wanted = 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Begins requests and has them written.
+    fn together(gather: &mut Gather, requests: usize) {
+        (0..requests).for_each(|_| gather.count());
+        gather.wrote();
+    }
+
+    fn wants_more_than(gather: &Gather, requests: usize) -> bool {
+        let begun = requests;
+        Gather { begun, ..*gather }.wants_more()
+    }
+
+    #[test]
+    fn who_sends_one_at_a_time_is_never_kept_waiting() {
+        let mut gather = Gather::default();
+        for _ in 0..1000 {
+            assert!(!wants_more_than(&gather, 1));
+            together(&mut gather, 1);
+        }
+    }
+
+    #[test]
+    fn one_more_than_came_together_is_waited_for_up_to_the_bound() {
+        let mut gather = Gather::default();
+        together(&mut gather, 2);
+        assert!(wants_more_than(&gather, 2));
+        assert!(!wants_more_than(&gather, 3));
+        together(&mut gather, 100);
+        assert!(wants_more_than(&gather, KAFKA_GATHER_REQUESTS_MAX - 1));
+        assert!(!wants_more_than(&gather, KAFKA_GATHER_REQUESTS_MAX));
+    }
+
+    #[test]
+    fn after_a_wait_in_vain_no_more_is_wanted_than_came_for_a_while() {
+        let mut gather = Gather::default();
+        together(&mut gather, 2);
+        gather.count();
+        gather.count();
+        gather.give_up();
+        assert!(!gather.wants_more());
+        gather.wrote();
+        for _ in 1..KAFKA_GATHER_PAUSE {
+            together(&mut gather, 2);
+            assert!(wants_more_than(&gather, 1));
+            assert!(!wants_more_than(&gather, 2));
+        }
+        together(&mut gather, 2);
+        assert!(wants_more_than(&gather, 2));
+    }
+
+    #[test]
+    fn nothing_is_waited_for_where_others_write() {
+        let mut gather = Gather::default();
+        together(&mut gather, 2);
+        gather.forget();
+        assert!(gather.is_on(), "nothing began");
+        gather.count();
+        gather.forget();
+        assert!(!gather.is_on());
+    }
+
+    #[test]
+    fn a_pause_of_the_client_changes_nothing() {
+        let mut gather = Gather::default();
+        together(&mut gather, 2);
+        gather.give_up();
+        assert!(wants_more_than(&gather, 2));
+    }
+
+    #[test]
+    fn nobody_waits_for_what_does_not_come() {
+        let mut gather = Gather::default();
+        together(&mut gather, 3);
+        gather.count();
+        gather.give_up();
+        gather.wrote();
+        assert!(!wants_more_than(&gather, 1));
+    }
+}

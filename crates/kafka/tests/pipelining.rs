@@ -1,0 +1,87 @@
+//! Clients that keep several produce requests in flight.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use disk::{Op, Operation, Phase, RealDisk, RecordingDisk};
+use millrace_kafka::wire::ErrorCode;
+use millrace_kafka::wire::messages::*;
+use support::{Client, Settings, TestNode, batch, produce};
+
+const ROUNDS: i64 = 200;
+const IN_FLIGHT: i64 = 5;
+
+/// Answers arrive in the order of the requests; each tells the offset of its one record.
+async fn receive(client: &mut Client, offset: &mut i64) {
+    let response = client.receive::<ProduceRequest>(9).await.1;
+    let partition = &response.responses[0].partition_responses[0];
+    assert_eq!(partition.error_code, ErrorCode::NONE);
+    assert_eq!(partition.base_offset, *offset);
+    *offset += 1;
+}
+
+async fn send(client: &mut Client, number: i64) {
+    let value = format!("record {number}");
+    client.send(9, &produce(-1, "t", 0, batch(&[&value]))).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_in_flight_together_is_answered_in_order_with_fewer_syncs() {
+    let syncs = Arc::new(AtomicI64::new(0));
+    let counted = Arc::clone(&syncs);
+    let observer = move |operation: &Operation, phase: Phase| {
+        if matches!((operation.op, phase), (Op::SyncData, Phase::Start)) {
+            counted.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let settings = Settings {
+        disk: Arc::new(RecordingDisk::new(Arc::new(RealDisk::new()), observer)),
+        ..Settings::default()
+    };
+    let node = TestNode::start_with(settings).await;
+    node.topic("t", 1, &[]).await;
+    let mut client = node.connect().await;
+    let (mut sent, mut offset) = (0, 0);
+    for round in 0..ROUNDS {
+        // Now and then it sends less than before, and the rest only when it has its answers.
+        let ahead = if round % 10 == 9 { 1 } else { IN_FLIGHT };
+        while sent < offset + ahead {
+            send(&mut client, sent).await;
+            sent += 1;
+        }
+        receive(&mut client, &mut offset).await;
+    }
+    while offset < sent {
+        receive(&mut client, &mut offset).await;
+    }
+    let syncs = syncs.load(Ordering::Relaxed);
+    assert!(syncs < sent, "{syncs} syncs for {sent} requests");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn several_clients_are_served_while_one_has_a_thread_of_its_own() {
+    let node = TestNode::start_with(Settings::default()).await;
+    let mut tasks = tokio::task::JoinSet::new();
+    for number in 0..4 {
+        let topic = format!("t{number}");
+        node.topic(&topic, 1, &[]).await;
+        let mut client = node.connect().await;
+        tasks.spawn(async move {
+            let (mut sent, mut offset) = (0, 0);
+            while offset < ROUNDS {
+                while sent < ROUNDS && sent < offset + IN_FLIGHT {
+                    let value = format!("record {sent}");
+                    let request = produce(-1, &topic, 0, batch(&[&value]));
+                    client.send(9, &request).await;
+                    sent += 1;
+                }
+                receive(&mut client, &mut offset).await;
+            }
+        });
+    }
+    while let Some(ended) = tasks.join_next().await {
+        ended.unwrap();
+    }
+}
