@@ -1,5 +1,5 @@
 //! `cargo xtask soak`: the full lines of what `test` runs small. It takes hours, so it can be ended and taken up
-//! again: what passed at a commit is recorded and not run again at that commit.
+//! again: what passed is recorded and not run again until a file changes that is no document.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 
-use crate::command::{command, run as run_command, show};
+use crate::command::{command, run as run_command, run_on, show};
 use crate::interop::{self, Part};
 use crate::paths;
 use crate::suite::Step;
@@ -48,18 +48,23 @@ pub(crate) struct Options {
     record: Option<PathBuf>,
 }
 
-/// Seconds that each passed step took, by commit and step.
+/// What is no document.
+const TESTED: [&str; 3] = [".", ":(exclude)docs", ":(exclude)*.md"];
+const GIT_LIMIT: Duration = Duration::from_secs(60);
+
+/// Seconds that each passed step took, by state of the files and step.
 type Record = BTreeMap<String, BTreeMap<String, u64>>;
 
-/// Runs the steps that have not passed at this commit; the first failure ends it.
+/// Runs the steps that have not passed with these files; the first failure ends it.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let file = options
         .record
         .clone()
         .unwrap_or_else(|| paths::target().join("soak.json"));
-    let commit = commit()?;
+    let tested = tested_files()?;
+    println!("── files {tested}, all but documents");
     for step in chosen(options)? {
-        let passed = read_record(&file)?.remove(&commit).unwrap_or_default();
+        let passed = read_record(&file)?.remove(&tested).unwrap_or_default();
         if let Some(seconds) = passed.get(&step.name) {
             println!("── {} passed before in {seconds} s", step.name);
             continue;
@@ -71,7 +76,7 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         println!("── {} passed in {seconds} s", step.name);
         // Read anew: another run may have recorded other steps meanwhile.
         let mut record = read_record(&file)?;
-        let passed = record.entry(commit.clone()).or_default();
+        let passed = record.entry(tested.clone()).or_default();
         passed.insert(step.name, seconds);
         std::fs::write(&file, serde_json::to_vec_pretty(&record)?)?;
     }
@@ -86,14 +91,22 @@ fn read_record(file: &Path) -> Result<Record> {
     }
 }
 
-/// The commit, marked where the work tree differs from it.
-fn commit() -> Result<String> {
-    let mut git = command(["git", "describe", "--always", "--dirty", "--abbrev=40"]);
-    Ok(
-        run_command(git.current_dir(paths::root()), Duration::from_secs(60))?
-            .trim()
-            .to_owned(),
-    )
+/// A hash of all files that are no documents, marked where the work tree differs from the commit.
+fn tested_files() -> Result<String> {
+    let git = |words: &[&str]| {
+        let words = ["git"].iter().chain(words).chain(&TESTED);
+        run_command(command(words).current_dir(paths::root()), GIT_LIMIT)
+    };
+    let files = git(&["ls-files", "--stage", "--"]);
+    let changes = git(&["status", "--porcelain", "--"])?;
+    let mut hash = command(["git", "hash-object", "--stdin"]);
+    let hash = run_on(&mut hash, &files?, GIT_LIMIT)?;
+    let mark = if changes.trim().is_empty() {
+        ""
+    } else {
+        "-dirty"
+    };
+    Ok(format!("{}{mark}", hash.trim()))
 }
 
 fn chosen(options: &Options) -> Result<Vec<Step>> {

@@ -197,20 +197,40 @@ impl Broker {
         }));
     }
 
-    /// Where a read from `from` on begins in the log, unless it is in memory or cannot be read.
-    pub async fn position(&self, partition: &Partition, from: Offset) -> Option<LogPosition> {
-        let plan = partition.plan(from, 1, true).ok()??;
-        let begin = match self.inner.reader.begin_of(&plan, Mode::Cached).ok()? {
-            Begin::NotCached => {
-                let read = self.run_blocking(move |reader| reader.begin_of(&plan, Mode::Blocking));
-                read.await?.ok()?
-            }
-            known => known,
-        };
-        match begin {
-            Begin::At(position) => Some(position),
-            Begin::InMemory | Begin::NotCached => None,
+    /// Where reads begin in the log, in the order in which they are asked for, but for what is in
+    /// memory or cannot be read. What must be read to know it is read in one go.
+    pub async fn positions<'a>(
+        &self,
+        wanted: impl Iterator<Item = Option<(&'a Partition, Offset)>>,
+    ) -> Vec<Option<LogPosition>> {
+        let mut unknown = Vec::new();
+        let mut positions = Vec::with_capacity(wanted.size_hint().0);
+        for (at, wanted) in wanted.enumerate() {
+            let plan = wanted.and_then(|(of, from)| of.plan(from, 1, true).ok().flatten());
+            let reader = &self.inner.reader;
+            let begin = plan.and_then(|plan| {
+                let begin = reader.begin_of(&plan, Mode::Cached).ok()?;
+                if begin == Begin::NotCached {
+                    unknown.push((at, plan));
+                }
+                begin.position()
+            });
+            positions.push(begin);
         }
+        if unknown.is_empty() {
+            return positions;
+        }
+        let read = self.run_blocking(move |reader| {
+            let begin_of = |plan: &Plan| reader.begin_of(plan, Mode::Blocking).ok()?.position();
+            let begins = unknown.iter().map(|(at, plan)| (*at, begin_of(plan)));
+            begins.collect::<Vec<_>>()
+        });
+        for (at, position) in read.await.unwrap_or_default() {
+            if let Some(found) = positions.get_mut(at) {
+                *found = position;
+            }
+        }
+        positions
     }
 
     /// Reads whole batches from `from` on. Nothing at the end of the partition.

@@ -199,7 +199,8 @@ impl Connection {
 
     /// Goes on until there is nothing to do, or for as many rounds as others may wait.
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
-        let (mut moved_at_all, mut stayed) = (false, false);
+        // A thread stays once for each thing that was done: for a silent client it does not.
+        let (mut moved_at_all, mut stayed) = (false, true);
         let mut steps = 0;
         while steps < self.steps_max() {
             steps += 1;
@@ -208,8 +209,7 @@ impl Connection {
                 (moved_at_all, stayed) = (true, false);
                 continue;
             }
-            if !stayed && self.stay()? {
-                stayed = true;
+            if !std::mem::replace(&mut stayed, true) && self.stay()? {
                 continue;
             }
             // The runtime learns what this connection waits for in one more step.

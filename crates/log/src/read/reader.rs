@@ -56,6 +56,17 @@ pub enum Begin {
     NotCached,
 }
 
+impl Begin {
+    /// The place in a file, if it is known to be in one.
+    #[must_use]
+    pub const fn position(self) -> Option<LogPosition> {
+        match self {
+            Self::At(position) => Some(position),
+            Self::InMemory | Self::NotCached => None,
+        }
+    }
+}
+
 /// What is asked for.
 #[derive(Clone, Copy, Debug)]
 pub struct Want {

@@ -124,10 +124,8 @@ impl<'a> Fetch<'a> {
     /// Looks at what stands together in the log; where that is not what the client wants at least,
     /// at all that there is.
     async fn look_for_enough(&self) -> Look {
-        let mut positions = Vec::new();
-        for asked in self.partitions() {
-            positions.push(asked.position(self.call).await);
-        }
+        let begins = self.partitions().map(Asked::begin);
+        let positions = self.call.session.broker().positions(begins).await;
         let spans = Spans::of(positions.iter().copied().flatten());
         let look = self.look(&positions, &spans).await;
         if spans.is_empty() || look.bytes >= self.bytes_min {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use broker::{Batches, FetchError, LogPosition, Partition, ReadLimits, Topic};
+use broker::{Batches, FetchError, Partition, ReadLimits, Topic};
 use types::{LeaderEpoch, Offset};
 
 use super::unsigned;
@@ -72,13 +72,10 @@ impl Asked {
             .is_ok_and(|of| of.end() > seen_end || of.is_deleted())
     }
 
-    /// Where in the log its records begin, if there are any that are not in memory.
-    pub(super) async fn position(&self, call: &Call) -> Option<LogPosition> {
+    /// The partition and the first offset to read, if there are records to read.
+    pub(super) fn begin(&self) -> Option<(&Partition, Offset)> {
         let partition = self.partition.as_ref().ok()?;
-        if partition.end() <= self.from {
-            return None;
-        }
-        call.session.broker().position(partition, self.from).await
+        self.has_more().then_some((partition.as_ref(), self.from))
     }
 
     /// Reads within `limits` and what the client allows.
