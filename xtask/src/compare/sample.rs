@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::Options;
 use super::load::{Done, Target};
 use super::machine::Disk;
-use super::measures::{Measure, Synced};
+use super::measures::{Load, Measure, Synced};
 use crate::broker::{Broker, Kind, Setup};
 use crate::install::Clients;
 use crate::process::children_cpu;
@@ -16,11 +16,13 @@ use crate::wire;
 
 const TOPIC: &str = "measured";
 /// The first load of a measure; what is too short to count is the warm-up of the next, which is longer.
-const FIRST_RECORDS: u64 = 20_000;
+const FIRST_RECORDS: u64 = 100_000;
+/// The same, in seconds, of a load at a fixed rate.
+const FIRST_SECONDS: u64 = 2;
 const LOADS_MAX: u32 = 6;
 /// The next load is at most so many times longer, because a cold start says little about the speed.
-const GROWTH_MAX: f64 = 10.0;
-/// A load counts when it lasts this part of the time asked for.
+const GROWTH_MAX: f64 = 30.0;
+/// A load counts when it lasts this part of the time asked for, or writes this part of [`BYTES_MAX`].
 const ENOUGH: f64 = 0.7;
 /// A load that reads gets this many records per second of the measured time to read.
 const FILL_RATE: f64 = 100_000.0;
@@ -95,7 +97,10 @@ fn measured(
     } else {
         all
     };
-    let mut records = FIRST_RECORDS.min(most);
+    let mut records = match measure.load {
+        Load::StockProduceAt(rate) => FIRST_SECONDS * rate,
+        _ => FIRST_RECORDS,
+    };
     if measure.load.reads() {
         target.fill(measure, most)?;
         records = most;
@@ -105,7 +110,8 @@ fn measured(
         let before = Reading::take(broker)?;
         let load = target.run(measure, records)?;
         let after = Reading::take(broker)?;
-        if load.seconds >= ENOUGH * seconds || records == most || loads == LOADS_MAX {
+        let is_enough = load.seconds >= ENOUGH * seconds || records as f64 >= ENOUGH * most as f64;
+        if is_enough || loads == LOADS_MAX {
             return Ok((load, before, after));
         }
         let growth = (seconds / load.seconds).min(GROWTH_MAX);
