@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use log::read::{Batches, Begin, LogPosition, Mode, Outcome, Plan, Reader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use types::limits::KAFKA_FETCH_STEP;
 use types::{Clock, Offset, ProducerId};
 
 use crate::error::{FetchError, Stopped, TrimError};
@@ -198,7 +199,7 @@ impl Broker {
     }
 
     /// Where reads begin in the log, in the order in which they are asked for, but for what is in
-    /// memory or cannot be read. What must be read to know it is read in one go.
+    /// memory or cannot be read. What must be read to know it is read many at a time.
     pub async fn positions<'a>(
         &self,
         wanted: impl Iterator<Item = Option<(&'a Partition, Offset)>>,
@@ -217,17 +218,18 @@ impl Broker {
             });
             positions.push(begin);
         }
-        if unknown.is_empty() {
-            return positions;
-        }
-        let read = self.run_blocking(move |reader| {
-            let begin_of = |plan: &Plan| reader.begin_of(plan, Mode::Blocking).ok()?.position();
-            let begins = unknown.iter().map(|(at, plan)| (*at, begin_of(plan)));
-            begins.collect::<Vec<_>>()
-        });
-        for (at, position) in read.await.unwrap_or_default() {
-            if let Some(found) = positions.get_mut(at) {
-                *found = position;
+        while !unknown.is_empty() {
+            let rest = unknown.split_off(unknown.len().min(KAFKA_FETCH_STEP));
+            let plans = std::mem::replace(&mut unknown, rest);
+            let read = self.run_blocking(move |reader| {
+                let begin_of = |plan: &Plan| reader.begin_of(plan, Mode::Blocking).ok()?.position();
+                let begins = plans.iter().map(|(at, plan)| (*at, begin_of(plan)));
+                begins.collect::<Vec<_>>()
+            });
+            for (at, position) in read.await.unwrap_or_default() {
+                if let Some(found) = positions.get_mut(at) {
+                    *found = position;
+                }
             }
         }
         positions

@@ -23,8 +23,7 @@ async fn receive(client: &mut Client, offset: &mut i64) {
 }
 
 async fn send(client: &mut Client, number: i64) {
-    let value = format!("record {number}");
-    client.send(9, &produce(-1, "t", 0, batch(&[&value]))).await;
+    client.send(9, &request(number)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -58,6 +57,72 @@ async fn what_is_in_flight_together_is_answered_in_order_with_fewer_syncs() {
     }
     let syncs = syncs.load(Ordering::Relaxed);
     assert!(syncs < sent, "{syncs} syncs for {sent} requests");
+}
+
+fn request(number: i64) -> ProduceRequest {
+    let value = format!("record {number}");
+    produce(-1, "t", 0, batch(&[&value]))
+}
+
+/// Has the node see that this client keeps several requests in flight.
+async fn burst(client: &mut Client, offset: &mut i64) {
+    for _ in 0..10 {
+        let mut frames = Vec::new();
+        for ahead in 0..3 {
+            let request = request(*offset + ahead);
+            frames.extend_from_slice(&client.encoded(9, "test", &request));
+        }
+        client.write(&frames).await;
+        for _ in 0..3 {
+            receive(client, offset).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_complete_is_answered_while_the_next_request_is_not() {
+    let node = TestNode::start_with(Settings::default()).await;
+    node.topic("t", 1, &[]).await;
+    let mut client = node.connect().await;
+    let mut offset = 0;
+    for _ in 0..20 {
+        burst(&mut client, &mut offset).await;
+        client.send(9, &request(offset)).await;
+        let begun = client.encoded(9, "test", &request(offset + 1));
+        let (first, rest) = begun.split_at(begun.len() / 2);
+        client.write(first).await;
+        receive(&mut client, &mut offset).await;
+        client.write(rest).await;
+        receive(&mut client, &mut offset).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn other_requests_between_them_are_answered_in_their_place() {
+    let node = TestNode::start_with(Settings::default()).await;
+    node.topic("t", 1, &[]).await;
+    let mut client = node.connect().await;
+    let mut offset = 0;
+    for _ in 0..20 {
+        burst(&mut client, &mut offset).await;
+        send(&mut client, offset).await;
+        client.send(9, &MetadataRequest::default()).await;
+        send(&mut client, offset + 1).await;
+        receive(&mut client, &mut offset).await;
+        client.receive::<MetadataRequest>(9).await;
+        receive(&mut client, &mut offset).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_leaves_gives_its_thread_back() {
+    let node = TestNode::start_with(Settings::default()).await;
+    node.topic("t", 1, &[]).await;
+    let mut offset = 0;
+    for _ in 0..20 {
+        let mut client = node.connect().await;
+        burst(&mut client, &mut offset).await;
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -125,7 +125,8 @@ pub const KAFKA_FETCH_ANSWER_BYTES: usize = 8 << 20;
 /// A partition with more records gets at least so many bytes of an answer: partitions that are read
 /// together go through the log side by side, as they stand in it.
 pub const KAFKA_FETCH_SHARE_BYTES: usize = 32 << 10;
-/// Partitions that one fetch reads between two looks at what else waits.
+/// Partitions that one fetch reads, or looks up on a reader's thread, between two looks at what else
+/// waits.
 pub const KAFKA_FETCH_STEP: usize = 64;
 /// Bytes of batches that are checked between two looks at what else waits.
 pub const CHECK_STEP_BYTES: usize = 1 << 20;
@@ -137,21 +138,24 @@ pub const READ_GROWTH_FACTOR: usize = 4;
 pub const KAFKA_TRUSTED_FRAME_BYTES_MAX: usize = 1 << 20;
 /// Pieces that one vectored write takes.
 pub const WRITE_PIECES_MAX: usize = 64;
-/// Requests that one connection sends together are written together, up to so many.
+/// Produce requests that one connection sends together are written together, up to so many.
 pub const KAFKA_GATHER_REQUESTS_MAX: usize = 3;
-/// A thread stays so long with a connection whose client keeps several requests in flight, to wait
-/// for the next one.
+/// After a wait in vain a connection waits for no more than came then for so many writes.
+pub const KAFKA_GATHER_PAUSE: usize = 8;
+/// After so many waits in which a client sent nothing at all, no thread waits for it.
+pub const KAFKA_GATHER_SILENCES_MAX: usize = 3;
+/// A thread that stays with a connection waits so long for the next request, and what was proposed
+/// waits no longer to be written.
 pub const KAFKA_STAY_MS_MAX: u64 = 1;
 /// Connections that a thread stays with at once.
 pub const KAFKA_STAY_CONNECTIONS_MAX: usize = 1;
-/// After a wait in vain a connection waits for no more than came then for so many writes.
-pub const KAFKA_GATHER_PAUSE: usize = 8;
 /// What a client leaves unread for so long is copied, so that it keeps nothing larger in memory.
 pub const KAFKA_OUTPUT_SHARED_MS_MAX: u64 = 100;
 /// Rounds that a connection goes before others get their turn.
 pub const CONNECTION_STEPS_MAX: usize = 32;
-/// Rounds that it goes on a thread that stays with it: nobody waits for that thread.
-pub const CONNECTION_STAY_STEPS_MAX: usize = 1024;
+/// A thread that stays with a connection waits so often, for the client or the device, before others
+/// may have a thread that stays.
+pub const CONNECTION_WAITS_MAX: usize = 256;
 /// A listener that cannot accept tries again after this.
 pub const ACCEPT_RETRY_MS: u64 = 50;
 /// Answers under way when the node stops may take this long.

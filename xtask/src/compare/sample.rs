@@ -22,7 +22,7 @@ const FIRST_SECONDS: u64 = 2;
 const LOADS_MAX: u32 = 6;
 /// The next load is at most so many times longer, because a cold start says little about the speed.
 const GROWTH_MAX: f64 = 30.0;
-/// A load counts when it lasts this part of the time asked for, or writes this part of [`BYTES_MAX`].
+/// A load counts when it lasts this part of the time asked for, or is this part of the largest.
 const ENOUGH: f64 = 0.7;
 /// A load that reads gets this many records per second of the measured time to read.
 const FILL_RATE: f64 = 100_000.0;
@@ -100,7 +100,8 @@ fn measured(
     let mut records = match measure.load {
         Load::StockProduceAt(rate) => FIRST_SECONDS * rate,
         _ => FIRST_RECORDS,
-    };
+    }
+    .min(most);
     if measure.load.reads() {
         target.fill(measure, most)?;
         records = most;

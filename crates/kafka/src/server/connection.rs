@@ -5,8 +5,10 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use tokio::net::TcpStream;
-use tokio::time::{Instant, Sleep};
-use types::limits::{CONNECTION_STAY_STEPS_MAX, CONNECTION_STEPS_MAX, KAFKA_OUTPUT_BYTES_MAX};
+use tokio::time::{Duration, Instant, Sleep};
+use types::limits::{
+    CONNECTION_STEPS_MAX, CONNECTION_WAITS_MAX, KAFKA_OUTPUT_BYTES_MAX, KAFKA_STAY_MS_MAX,
+};
 
 use super::frame_reader::{Filled, FrameReader};
 use super::gather::Gather;
@@ -14,6 +16,8 @@ use super::output::Output;
 use super::pipeline::Pipeline;
 use super::socket::Socket;
 use crate::handlers::{Closed, Session};
+
+const STAY_MAX: Duration = Duration::from_millis(KAFKA_STAY_MS_MAX);
 
 /// Reads requests and writes answers until one side has had enough. A future to be polled by one
 /// task; it is small, and what a request needs is allocated while it is under way.
@@ -25,6 +29,8 @@ pub(super) struct Connection {
     pipeline: Pipeline,
     output: Output,
     gather: Gather,
+    /// Since when what was proposed waits for more.
+    gathers_since: Option<Instant>,
     /// Nothing more is read.
     read_ended: bool,
     /// Frames that have arrived are no longer begun.
@@ -45,6 +51,7 @@ impl Connection {
             pipeline: Pipeline::default(),
             output: Output::default(),
             gather: Gather::default(),
+            gathers_since: None,
             read_ended: false,
             stopped: false,
             timer: Box::pin(tokio::time::sleep_until(deadline)),
@@ -78,6 +85,7 @@ impl Connection {
         let step = poll_fn(|cx| Poll::Ready(self.step(cx)));
         match pin!(tokio::task::unconstrained(step)).poll(cx) {
             Poll::Ready(moved) => moved,
+            // It is always ready.
             Poll::Pending => Ok(false),
         }
     }
@@ -88,9 +96,10 @@ impl Connection {
             let Some(frame) = self.reader.next_frame()? else {
                 break;
             };
-            self.pipeline.push(frame, &self.session);
+            if self.pipeline.push(frame, &self.session) {
+                self.gather.count();
+            }
             self.pipeline.poll_start(cx)?;
-            self.gather.count();
             moved = true;
         }
         Ok(moved)
@@ -146,17 +155,36 @@ impl Connection {
     /// Has written what was proposed, unless its thread stays for what is to be written with it.
     /// True when answers may have come of it.
     fn write(&mut self) -> bool {
-        let broker = self.session.broker();
-        if !broker.awaits_write() {
+        if !self.session.broker().awaits_write() {
             self.gather.forget();
-        } else if self.socket.is_held() && self.gather.wants_more() && self.reads() {
+        } else if self.gathers() {
             return false;
         } else {
             self.gather.wrote();
         }
-        let told = broker.write();
+        self.gathers_since = None;
+        let told = self.session.broker().write();
         self.socket.look_again();
         told
+    }
+
+    /// Whether what was proposed waits for more, and has not waited for long.
+    fn gathers(&mut self) -> bool {
+        if !self.socket.is_held() || !self.gather.wants_more() || !self.reads() {
+            return false;
+        }
+        self.gathers_since.get_or_insert_with(Instant::now);
+        let goes_on = !self.stay_max().is_zero();
+        if !goes_on {
+            self.gather.give_up();
+        }
+        goes_on
+    }
+
+    /// How long a thread may wait for the client now.
+    fn stay_max(&self) -> Duration {
+        let waited = self.gathers_since.map(|since| since.elapsed());
+        STAY_MAX.saturating_sub(waited.unwrap_or_default())
     }
 
     fn reads(&self) -> bool {
@@ -166,54 +194,56 @@ impl Connection {
     /// Waits in this thread, for a moment, for the next request of a client that keeps several in
     /// flight: to be woken by each costs more. True when something may be done now.
     fn stay(&mut self) -> Result<bool, Closed> {
-        let broker = self.session.broker();
-        // Nobody wakes this thread by an answer.
-        let is_ours = self.pipeline.is_empty() || broker.awaits_write();
-        if self.session.node().is_closing() {
+        let node = self.session.node();
+        if node.is_closing() || !self.gather.is_on() {
             return Ok(false);
         }
-        if !self.gather.is_on() || !is_ours || !self.output.is_empty() || !self.reads() {
+        // Nobody wakes this thread by an answer, nor when the client takes one.
+        let is_ours = self.pipeline.is_empty() || self.session.broker().awaits_write();
+        if !is_ours || !self.output.is_empty() || !self.reads() {
             return Ok(false);
         }
         if !self.socket.is_held() {
-            let permit = Socket::may_wait().then(|| self.session.node().try_stay());
+            let permit = Socket::may_wait().then(|| node.try_stay());
             let Some(permit) = permit.flatten() else {
                 return Ok(false);
             };
             self.socket.hold(permit)?;
         }
-        let came = self.socket.wait();
+        let came = self.socket.wait(self.stay_max());
         if !came {
             self.gather.give_up();
         }
         Ok(came || !self.pipeline.is_empty())
     }
 
-    const fn steps_max(&self) -> usize {
-        if self.socket.is_held() {
-            CONNECTION_STAY_STEPS_MAX
-        } else {
-            CONNECTION_STEPS_MAX
-        }
-    }
-
     /// Goes on until there is nothing to do, or for as many rounds as others may wait.
     fn advance(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Closed>> {
         // A thread stays once for each thing that was done: for a silent client it does not.
         let (mut moved_at_all, mut stayed) = (false, true);
-        let mut steps = 0;
-        while steps < self.steps_max() {
-            steps += 1;
+        let (mut rounds_left, mut waits_left) = (CONNECTION_STEPS_MAX, CONNECTION_WAITS_MAX);
+        while rounds_left > 0 {
+            rounds_left -= 1;
             // All that has arrived is proposed before any of it is written.
-            if self.step_on(cx)? || self.write() {
+            if self.step_on(cx)? {
                 (moved_at_all, stayed) = (true, false);
                 continue;
             }
-            if !std::mem::replace(&mut stayed, true) && self.stay()? {
+            let wrote = self.write();
+            if wrote || (!stayed && self.stay()?) {
+                moved_at_all |= wrote;
+                stayed = !wrote;
+                // Meanwhile others went on in other threads.
+                if self.socket.is_held() && waits_left > 0 {
+                    waits_left -= 1;
+                    rounds_left = CONNECTION_STEPS_MAX;
+                }
                 continue;
             }
-            // The runtime learns what this connection waits for in one more step.
+            stayed = true;
             if self.socket.release()? {
+                // The runtime learns what this connection waits for in one more round.
+                rounds_left = rounds_left.max(1);
                 continue;
             }
             if moved_at_all {
@@ -224,7 +254,7 @@ impl Connection {
             }
             return self.poll_timer(cx).map(Err);
         }
-        // Other connections get their turn, also to have a thread that stays.
+        // Others get their turn, and may be those whom a thread stays with.
         self.socket.release()?;
         self.active = Instant::now();
         cx.waker().wake_by_ref();
@@ -240,9 +270,7 @@ impl Connection {
         }
         while self.timer.as_mut().poll(cx).is_ready() {
             let now = Instant::now();
-            if self.output.detach_at().is_some_and(|at| at <= now) {
-                self.output.detach();
-            }
+            self.output.detach(now);
             if self.is_idle(now) {
                 return Poll::Ready(Closed::Idle);
             }

@@ -1,6 +1,6 @@
-//! How many requests of a connection are written together.
+//! How many produce requests of a connection are written together.
 
-use types::limits::{KAFKA_GATHER_PAUSE, KAFKA_GATHER_REQUESTS_MAX};
+use types::limits::{KAFKA_GATHER_PAUSE, KAFKA_GATHER_REQUESTS_MAX, KAFKA_GATHER_SILENCES_MAX};
 
 /// Judges for how many requests the log waits before it writes what one connection brought.
 ///
@@ -16,6 +16,8 @@ pub(super) struct Gather {
     wanted: usize,
     /// Writes that follow before more is wanted than before.
     pause: usize,
+    /// Waits in which nothing came, since requests came together.
+    silences: usize,
 }
 
 impl Default for Gather {
@@ -24,6 +26,7 @@ impl Default for Gather {
             begun: 0,
             wanted: 1,
             pause: 0,
+            silences: 0,
         }
     }
 }
@@ -46,6 +49,12 @@ impl Gather {
 
     /// What began is written.
     pub(super) fn wrote(&mut self) {
+        if self.begun > 1 {
+            self.silences = 0;
+        }
+        if self.begun == 0 {
+            return;
+        }
         if self.pause > 0 {
             self.pause -= 1;
         } else if self.begun > 1 {
@@ -59,6 +68,11 @@ impl Gather {
         if self.begun > 0 {
             self.wanted = self.begun;
             self.pause = KAFKA_GATHER_PAUSE;
+            return;
+        }
+        self.silences += 1;
+        if self.silences == KAFKA_GATHER_SILENCES_MAX {
+            *self = Self::default();
         }
     }
 
@@ -136,11 +150,30 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_of_the_client_changes_nothing() {
+    fn a_pause_of_the_client_changes_nothing_but_several_do() {
         let mut gather = Gather::default();
         together(&mut gather, 2);
+        for _ in 1..KAFKA_GATHER_SILENCES_MAX {
+            gather.give_up();
+            together(&mut gather, 1);
+            assert!(wants_more_than(&gather, 2));
+        }
         gather.give_up();
-        assert!(wants_more_than(&gather, 2));
+        assert!(!gather.is_on());
+    }
+
+    #[test]
+    fn what_others_brought_teaches_nothing() {
+        let mut gather = Gather::default();
+        together(&mut gather, 2);
+        gather.count();
+        gather.give_up();
+        gather.wrote();
+        for _ in 0..2 * KAFKA_GATHER_PAUSE {
+            gather.wrote();
+        }
+        together(&mut gather, 2);
+        assert!(!gather.is_on(), "the pause goes on");
     }
 
     #[test]

@@ -89,8 +89,8 @@ impl Pipeline {
         self.starting.is_none() && self.queue.iter().all(Queued::lets_pass)
     }
 
-    /// Takes the next request.
-    pub(super) fn push(&mut self, frame: Frame, session: &Session) {
+    /// Takes the next request. True of a Produce request that begins.
+    pub(super) fn push(&mut self, frame: Frame, session: &Session) -> bool {
         let Frame {
             bytes: frame,
             reserved,
@@ -104,6 +104,7 @@ impl Pipeline {
                 bytes,
                 reserved,
             });
+            true
         } else {
             let reads = is_read(&frame);
             let step = Step::Waiting(frame);
@@ -113,6 +114,7 @@ impl Pipeline {
                 reads,
                 reserved,
             });
+            false
         }
     }
 

@@ -3,18 +3,14 @@
 use std::io::{self, IoSlice, Read, Write};
 use std::net::TcpStream as StdStream;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use bytes::{BufMut, BytesMut};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::net::TcpStream;
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::OwnedSemaphorePermit;
-use types::limits::{KAFKA_STAY_MS_MAX, READ_BUFFER_BYTES};
-
-const STAY_MAX: Timespec = Timespec {
-    tv_sec: 0,
-    tv_nsec: (KAFKA_STAY_MS_MAX * 1_000_000).cast_signed(),
-};
+use types::limits::READ_BUFFER_BYTES;
 
 /// A socket that never blocks.
 #[derive(Debug)]
@@ -87,14 +83,18 @@ impl Socket {
         runtime.is_ok_and(|of| of.runtime_flavor() == RuntimeFlavor::MultiThread)
     }
 
-    /// Waits, for a moment, until there is something to read in a held socket. False when nothing
-    /// came.
-    pub(super) fn wait(&mut self) -> bool {
+    /// Waits until there is something to read in a held socket, for less than a second. False when
+    /// nothing came.
+    pub(super) fn wait(&mut self, limit: Duration) -> bool {
         let Stream::Held(stream, _) = &self.stream else {
             return false;
         };
         let mut fds = [PollFd::new(stream, PollFlags::IN)];
-        let ready = tokio::task::block_in_place(|| poll(&mut fds, Some(&STAY_MAX)));
+        let limit = Timespec {
+            tv_sec: 0,
+            tv_nsec: limit.subsec_nanos().into(),
+        };
+        let ready = tokio::task::block_in_place(|| poll(&mut fds, Some(&limit)));
         self.is_drained = false;
         ready.is_ok_and(|ready| ready > 0)
     }
@@ -120,6 +120,7 @@ impl Socket {
             Stream::Told(stream) => stream.try_read_buf(&mut buffer.as_buf().limit(limit)),
             Stream::Held(stream, _) => {
                 let mut stream = stream;
+                // Small requests come here: what is cleared for nothing costs less than a wait.
                 let mut asked = 0;
                 let read = buffer.fill_with(limit.min(READ_BUFFER_BYTES), |room| {
                     asked = room.len();
@@ -226,6 +227,8 @@ mod tests {
     use tokio::net::TcpListener;
     use tokio::sync::Semaphore;
 
+    const MOMENT: Duration = Duration::from_millis(1);
+
     async fn pair() -> (Socket, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -244,9 +247,9 @@ mod tests {
         let (mut socket, mut client) = pair().await;
         hold(&mut socket);
         let mut cx = Context::from_waker(Waker::noop());
-        assert!(!socket.wait(), "nothing was sent");
+        assert!(!socket.wait(MOMENT), "nothing was sent");
         client.write_all(b"abc").await.unwrap();
-        while !socket.wait() {}
+        while !socket.wait(MOMENT) {}
         assert!(socket.poll_read_ready(&mut cx).is_ready());
         let mut buffer = BytesMut::with_capacity(100);
         assert_eq!(socket.try_read(&mut buffer, 2).unwrap(), 2);
@@ -282,7 +285,7 @@ mod tests {
         let (mut socket, client) = pair().await;
         hold(&mut socket);
         drop(client);
-        while !socket.wait() {}
+        while !socket.wait(MOMENT) {}
         let mut buffer = BytesMut::with_capacity(10);
         assert_eq!(socket.try_read(&mut buffer, 10).unwrap(), 0);
     }

@@ -45,7 +45,7 @@ impl Chunks {
         }
     }
 
-    pub(super) fn push(&mut self, part: Bytes) {
+    pub(crate) fn push(&mut self, part: Bytes) {
         if !part.is_empty() {
             self.left += part.len();
             self.parts.push_back(part);

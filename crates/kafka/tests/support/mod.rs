@@ -181,11 +181,25 @@ impl Client {
         client_id: &str,
         request: &R,
     ) -> i32 {
+        let bytes = self.encoded(version, client_id, request);
+        self.write(&bytes).await;
+        self.correlation_id
+    }
+
+    pub(crate) async fn write(&mut self, bytes: &[u8]) {
+        self.stream.write_all(bytes).await.expect("sent");
+    }
+
+    /// The frame of the next request, for those who send it themselves.
+    pub(crate) fn encoded<R: ApiRequest>(
+        &mut self,
+        version: i16,
+        client_id: &str,
+        request: &R,
+    ) -> Bytes {
         self.correlation_id += 1;
         let chunks = encode_request(version, self.correlation_id, Some(client_id), request);
-        let bytes = chunks.expect("a request").to_bytes();
-        self.stream.write_all(&bytes).await.expect("sent");
-        self.correlation_id
+        chunks.expect("a request").to_bytes()
     }
 
     /// The next frame; `None` when the connection is closed.
