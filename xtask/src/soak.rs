@@ -48,21 +48,35 @@ pub(crate) struct Options {
     record: Option<PathBuf>,
 }
 
-/// What is no document.
+/// Everything but documents.
 const TESTED: [&str; 3] = [".", ":(exclude)docs", ":(exclude)*.md"];
 const GIT_LIMIT: Duration = Duration::from_secs(60);
 
-/// Seconds that each passed step took, by state of the files and step.
+impl Options {
+    /// What a passed step counts for.
+    fn sizes(&self) -> String {
+        let Self {
+            seeds,
+            records,
+            kills,
+            fuzz_seconds,
+            ..
+        } = self;
+        format!("seeds {seeds} records {records} kills {kills} fuzz {fuzz_seconds} s")
+    }
+}
+
+/// Seconds that each passed step took, by state of the files and sizes, and step.
 type Record = BTreeMap<String, BTreeMap<String, u64>>;
 
-/// Runs the steps that have not passed with these files; the first failure ends it.
+/// Runs the steps that have not passed with these files and sizes; the first failure ends it.
 pub(crate) fn run(options: &Options) -> Result<()> {
     let file = options
         .record
         .clone()
         .unwrap_or_else(|| paths::target().join("soak.json"));
-    let tested = tested_files()?;
-    println!("── files {tested}, all but documents");
+    let tested = format!("{} {}", tested_files()?, options.sizes());
+    println!("── files but documents {tested}");
     for step in chosen(options)? {
         let passed = read_record(&file)?.remove(&tested).unwrap_or_default();
         if let Some(seconds) = passed.get(&step.name) {
