@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use log::read::{Batches, Begin, LogPosition, Mode, Outcome, Plan, Reader};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
-use types::limits::KAFKA_FETCH_STEP;
+use types::limits::READ_BEGINNINGS_STEP;
 use types::{Clock, Offset, ProducerId};
 
 use crate::error::{FetchError, Stopped, TrimError};
@@ -219,7 +219,7 @@ impl Broker {
             positions.push(begin);
         }
         while !unknown.is_empty() {
-            let rest = unknown.split_off(unknown.len().min(KAFKA_FETCH_STEP));
+            let rest = unknown.split_off(unknown.len().min(READ_BEGINNINGS_STEP));
             let plans = std::mem::replace(&mut unknown, rest);
             let read = self.run_blocking(move |reader| {
                 let begin_of = |plan: &Plan| reader.begin_of(plan, Mode::Blocking).ok()?.position();

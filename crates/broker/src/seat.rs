@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use log::{CommitLog, HandOver, Progress, SyncerMachine, WhoWrites, WriterMachine};
 use parking_lot::Mutex;
-use tokio::runtime::{Handle, RuntimeFlavor};
 use types::limits::SEAT_STEPS_MAX;
 
 use crate::inbox::Inbox;
+use crate::off_the_runtime::off_the_runtime;
 use crate::owner::Owner;
 
 /// Whether whoever brings the owner something writes what comes of it.
@@ -87,9 +87,7 @@ impl Seat {
         let gone = owner.take_gone();
         drop(owner);
         drop(gone);
-        if self.log.who_writes() != WhoWrites::Nobody {
-            self.log.wake_writer();
-        }
+        self.leave_the_rest();
         if !worked {
             self.inbox.wait(next_wake.min(wait_max));
         }
@@ -106,10 +104,17 @@ impl Seat {
         let told = self.awaits_write() && self.try_write();
         if told {
             self.inbox.log_moved();
-        } else if self.log.who_writes() != WhoWrites::Nobody {
-            self.log.wake_writer();
+        } else {
+            self.leave_the_rest();
         }
         told
+    }
+
+    /// Leaves what is still to be written to the writer's thread.
+    fn leave_the_rest(&self) {
+        if self.log.who_writes() != WhoWrites::Nobody {
+            self.log.wake_writer();
+        }
     }
 
     fn try_write(&self) -> bool {
@@ -126,15 +131,6 @@ impl Seat {
             self.inbox.log_moved();
         }
         progress
-    }
-}
-
-/// Does what waits for the device. A runtime that has other threads goes on in them meanwhile, even
-/// where the device hangs.
-fn off_the_runtime<T>(wait: impl FnOnce() -> T) -> T {
-    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
-        _ => wait(),
     }
 }
 

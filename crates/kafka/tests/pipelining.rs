@@ -13,6 +13,14 @@ use support::{Client, Settings, TestNode, batch, produce};
 const ROUNDS: i64 = 200;
 const IN_FLIGHT: i64 = 5;
 
+/// A node with a topic, and its first client.
+async fn start(settings: Settings) -> (TestNode, Client) {
+    let node = TestNode::start_with(settings).await;
+    node.topic("t", 1, &[]).await;
+    let client = node.connect().await;
+    (node, client)
+}
+
 /// Answers arrive in the order of the requests; each tells the offset of its one record.
 async fn receive(client: &mut Client, offset: &mut i64) {
     let response = client.receive::<ProduceRequest>(9).await.1;
@@ -39,9 +47,7 @@ async fn what_is_in_flight_together_is_answered_in_order_with_fewer_syncs() {
         disk: Arc::new(RecordingDisk::new(Arc::new(RealDisk::new()), observer)),
         ..Settings::default()
     };
-    let node = TestNode::start_with(settings).await;
-    node.topic("t", 1, &[]).await;
-    let mut client = node.connect().await;
+    let (_node, mut client) = start(settings).await;
     let (mut sent, mut offset) = (0, 0);
     for round in 0..ROUNDS {
         // Now and then it sends less than before, and the rest only when it has its answers.
@@ -81,9 +87,7 @@ async fn burst(client: &mut Client, offset: &mut i64) {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_complete_is_answered_while_the_next_request_is_not() {
-    let node = TestNode::start_with(Settings::default()).await;
-    node.topic("t", 1, &[]).await;
-    let mut client = node.connect().await;
+    let (_node, mut client) = start(Settings::default()).await;
     let mut offset = 0;
     for _ in 0..20 {
         burst(&mut client, &mut offset).await;
@@ -99,9 +103,7 @@ async fn what_is_complete_is_answered_while_the_next_request_is_not() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn other_requests_between_them_are_answered_in_their_place() {
-    let node = TestNode::start_with(Settings::default()).await;
-    node.topic("t", 1, &[]).await;
-    let mut client = node.connect().await;
+    let (_node, mut client) = start(Settings::default()).await;
     let mut offset = 0;
     for _ in 0..20 {
         burst(&mut client, &mut offset).await;
@@ -115,18 +117,17 @@ async fn other_requests_between_them_are_answered_in_their_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_leaves_gives_its_thread_back() {
-    let node = TestNode::start_with(Settings::default()).await;
-    node.topic("t", 1, &[]).await;
+async fn clients_that_come_after_busy_ones_left_are_served_alike() {
+    let (node, mut client) = start(Settings::default()).await;
     let mut offset = 0;
     for _ in 0..20 {
-        let mut client = node.connect().await;
         burst(&mut client, &mut offset).await;
+        client = node.connect().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn several_clients_are_served_while_one_has_a_thread_of_its_own() {
+async fn several_busy_clients_are_served_in_order() {
     let node = TestNode::start_with(Settings::default()).await;
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..4 {

@@ -125,9 +125,10 @@ pub const KAFKA_FETCH_ANSWER_BYTES: usize = 8 << 20;
 /// A partition with more records gets at least so many bytes of an answer: partitions that are read
 /// together go through the log side by side, as they stand in it.
 pub const KAFKA_FETCH_SHARE_BYTES: usize = 32 << 10;
-/// Partitions that one fetch reads, or looks up on a reader's thread, between two looks at what else
-/// waits.
+/// Partitions that one fetch reads between two looks at what else waits.
 pub const KAFKA_FETCH_STEP: usize = 64;
+/// Reads of which a reader's thread finds the beginnings before others get their turn.
+pub const READ_BEGINNINGS_STEP: usize = 64;
 /// Bytes of batches that are checked between two looks at what else waits.
 pub const CHECK_STEP_BYTES: usize = 1 << 20;
 /// Bytes buffered ahead for a frame, whatever its length claims.

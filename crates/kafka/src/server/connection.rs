@@ -204,7 +204,7 @@ impl Connection {
             return Ok(false);
         }
         if !self.socket.is_held() {
-            let permit = Socket::may_wait().then(|| node.try_stay());
+            let permit = broker::may_wait().then(|| node.try_stay());
             let Some(permit) = permit.flatten() else {
                 return Ok(false);
             };

@@ -49,11 +49,11 @@ impl Gather {
 
     /// What began is written.
     pub(super) fn wrote(&mut self) {
-        if self.begun > 1 {
-            self.silences = 0;
-        }
         if self.begun == 0 {
             return;
+        }
+        if self.begun > 1 {
+            self.silences = 0;
         }
         if self.pause > 0 {
             self.pause -= 1;

@@ -8,7 +8,6 @@ use std::time::Duration;
 use bytes::{BufMut, BytesMut};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use tokio::net::TcpStream;
-use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::OwnedSemaphorePermit;
 use types::limits::READ_BUFFER_BYTES;
 
@@ -77,14 +76,8 @@ impl Socket {
         }
     }
 
-    /// Whether its thread may wait while the runtime goes on in others.
-    pub(super) fn may_wait() -> bool {
-        let runtime = Handle::try_current();
-        runtime.is_ok_and(|of| of.runtime_flavor() == RuntimeFlavor::MultiThread)
-    }
-
     /// Waits until there is something to read in a held socket, for less than a second. False when
-    /// nothing came.
+    /// nothing came. For threads that may wait ([`broker::may_wait`]).
     pub(super) fn wait(&mut self, limit: Duration) -> bool {
         let Stream::Held(stream, _) = &self.stream else {
             return false;
@@ -236,10 +229,13 @@ mod tests {
         (Socket::new(listener.accept().await.unwrap().0), client)
     }
 
-    fn hold(socket: &mut Socket) {
+    /// Holds it with the only permit of those returned.
+    fn hold(socket: &mut Socket) -> Arc<Semaphore> {
         let permits = Arc::new(Semaphore::new(1));
-        socket.hold(permits.try_acquire_owned().unwrap()).unwrap();
+        let permit = Arc::clone(&permits).try_acquire_owned().unwrap();
+        socket.hold(permit).unwrap();
         assert!(socket.is_held());
+        permits
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -271,8 +267,10 @@ mod tests {
     async fn a_socket_that_is_given_back_wakes_its_task_again() {
         let (mut socket, mut client) = pair().await;
         assert!(!socket.release().unwrap(), "it was not taken");
-        hold(&mut socket);
+        let permits = hold(&mut socket);
+        assert_eq!(permits.available_permits(), 0);
         assert!(socket.release().unwrap());
+        assert_eq!(permits.available_permits(), 1, "others may be held");
         client.write_all(b"abc").await.unwrap();
         poll_fn(|cx| socket.poll_read_ready(cx)).await.unwrap();
         let mut buffer = Vec::with_capacity(10);
@@ -283,10 +281,12 @@ mod tests {
     #[tokio::test(flavor = "multi_thread")]
     async fn the_end_of_a_client_ends_the_wait() {
         let (mut socket, client) = pair().await;
-        hold(&mut socket);
+        let permits = hold(&mut socket);
         drop(client);
         while !socket.wait(MOMENT) {}
         let mut buffer = BytesMut::with_capacity(10);
         assert_eq!(socket.try_read(&mut buffer, 10).unwrap(), 0);
+        drop(socket);
+        assert_eq!(permits.available_permits(), 1, "others may be held");
     }
 }
