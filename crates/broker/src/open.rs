@@ -11,7 +11,7 @@ use log::file::{LogFile, Provisioner, Spare, Writer};
 use log::read::Reader;
 use log::recovery::{self, ChainedFile, Continuation, FoundFiles, Survey};
 use log::segment::DataFile;
-use log::{CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine};
+use log::{AssemblerMachine, CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine};
 use types::{Clock, ErrorKind, FileEpoch, FileSequence, FrameNumber, Random, SeededRandom};
 
 use crate::fit::fit_to_disk;
@@ -41,6 +41,8 @@ pub struct Machines {
     pub owner: Owner,
     /// Writes frames.
     pub writer: WriterMachine,
+    /// Makes them while others are written.
+    pub assembler: AssemblerMachine,
     /// Syncs them.
     pub syncer: SyncerMachine,
     /// Seals, checkpoints, frees.
@@ -149,9 +151,11 @@ pub fn open_dir(
         opened.provisioner,
         Arc::clone(&jobs),
     );
+    let writer = WriterMachine::new(Arc::clone(&log), opened.writer);
     Ok(Machines {
         owner,
-        writer: WriterMachine::new(Arc::clone(&log), opened.writer),
+        assembler: writer.assembler(),
+        writer,
         syncer: SyncerMachine::new(Arc::clone(&log)),
         background,
         inbox,

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use log::background::{Background, JobQueue};
-use log::{CommitLog, DataDir, Progress, SyncerMachine};
+use log::{AssemblerMachine, CommitLog, DataDir, Progress, SyncerMachine};
 use tokio::sync::oneshot;
 use types::limits::STOP_CHECK_MS;
 
@@ -25,6 +25,7 @@ pub struct Running {
     stop: Arc<AtomicBool>,
     owner: JoinHandle<()>,
     writer: JoinHandle<()>,
+    assembler: JoinHandle<()>,
     syncer: JoinHandle<()>,
     background: JoinHandle<()>,
     _dir: DataDir,
@@ -40,6 +41,7 @@ impl Running {
         let Machines {
             owner,
             writer,
+            assembler,
             syncer,
             background,
             inbox,
@@ -64,6 +66,10 @@ impl Running {
                 let (log, seat) = (Arc::clone(&log), Arc::clone(&seat));
                 move || run_writer(&seat, &log)
             })?,
+            assembler: spawn("assembler", {
+                let log = Arc::clone(&log);
+                move || run_assembler(assembler, &log)
+            })?,
             syncer: spawn("syncer", {
                 let (log, inbox) = (Arc::clone(&log), Arc::clone(&inbox));
                 move || run_syncer(syncer, &log, &inbox)
@@ -84,8 +90,9 @@ impl Running {
     /// Whether a thread ended though nobody asked it to.
     #[must_use]
     pub fn has_ended(&self) -> bool {
-        [&self.owner, &self.writer, &self.syncer, &self.background]
-            .iter()
+        let log = [&self.writer, &self.assembler, &self.syncer];
+        log.iter()
+            .chain(&[&self.owner, &self.background])
             .any(|thread| thread.is_finished())
     }
 
@@ -99,6 +106,7 @@ impl Running {
         let stopped = answer.blocking_recv().unwrap_or(Err(Stopped));
         self.log.close();
         join(self.writer);
+        join(self.assembler);
         join(self.syncer);
         self.stop.store(true, Ordering::Release);
         self.inbox.wake();
@@ -140,6 +148,10 @@ fn run_writer(seat: &Seat, log: &CommitLog) {
             Progress::Idle(_) => log.wait_for_writer_work(),
         }
     }
+}
+
+fn run_assembler(mut assembler: AssemblerMachine, log: &CommitLog) {
+    while assembler.step() == Progress::Worked || log.wait_for_assembler_work() {}
 }
 
 fn run_syncer(mut syncer: SyncerMachine, log: &CommitLog, inbox: &Inbox) {

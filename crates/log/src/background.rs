@@ -150,6 +150,7 @@ impl Background {
         provisioner: Arc<Provisioner>,
         queue: Arc<JobQueue>,
     ) -> Self {
+        let filler = Filler::new(provisioner.file_bytes());
         Self {
             disk,
             root,
@@ -164,7 +165,7 @@ impl Background {
             retry_spare: Duration::ZERO,
             retry_held: Duration::ZERO,
             making_room: false,
-            filler: Filler::default(),
+            filler,
             done: Vec::new(),
         }
     }

@@ -1,9 +1,13 @@
 //! The commit log: what owner, writer, syncer and background share, and the two step machines.
 
+mod assembler;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use assembler::AssemblerMachine;
+use assembler::{Assembled, Assembler, Task};
 use parking_lot::{Condvar, Mutex};
 use types::limits::{
     IDLE_PROOF_MS, QUICK_SYNC_MS_MAX, SPARES_FOR_RECOVERY, SPARES_RESERVED, WRITER_SYNC_BYTES_MAX,
@@ -88,8 +92,14 @@ struct State {
     queue: VecDeque<Entry>,
     /// Bytes of what is queued.
     queue_bytes: u64,
-    /// The writer machine has not written all that it took.
-    taken: bool,
+    /// Something was taken out of the queue that the writer does not write yet.
+    left: bool,
+    /// Bytes of that, frames that are made aside.
+    left_bytes: u64,
+    /// A frame waits for a file.
+    waiting: bool,
+    /// The writer writes.
+    writing: bool,
     /// Until when the writer's thread sleeps; `None` also where it may sleep for ever.
     writer_sleeps: Option<Duration>,
     /// The soonest time by which what is queued must be synced.
@@ -131,6 +141,7 @@ struct State {
 pub struct CommitLog {
     state: Mutex<State>,
     writer_work: Condvar,
+    assembler_work: Condvar,
     syncer_work: Condvar,
     clock: Arc<dyn Clock>,
 }
@@ -148,7 +159,10 @@ impl CommitLog {
         let state = State {
             queue: VecDeque::new(),
             queue_bytes: 0,
-            taken: false,
+            left: false,
+            left_bytes: 0,
+            waiting: false,
+            writing: false,
             writer_sleeps: None,
             queue_due: None,
             file: Arc::clone(writer.file()),
@@ -173,6 +187,7 @@ impl CommitLog {
         Self {
             state: Mutex::new(state),
             writer_work: Condvar::new(),
+            assembler_work: Condvar::new(),
             syncer_work: Condvar::new(),
             clock,
         }
@@ -189,6 +204,7 @@ impl CommitLog {
             state.queue_bytes += queued.entry.payload.len() as u64;
             state.queue.push_back(queued.entry);
         }
+        self.wake_assembler(&state);
     }
 
     /// Who is to write what waits.
@@ -200,6 +216,12 @@ impl CommitLog {
     /// Wakes the writer's thread.
     pub fn wake_writer(&self) {
         self.writer_work.notify_one();
+    }
+
+    fn wake_assembler(&self, state: &State) {
+        if state.writing && state.fills_frame() {
+            self.assembler_work.notify_one();
+        }
     }
 
     /// Asks for a sync of all that is written or queued: a reader waits for it.
@@ -236,6 +258,7 @@ impl CommitLog {
             state.poisoned = Some(Arc::from(reason));
         }
         self.writer_work.notify_all();
+        self.assembler_work.notify_all();
         self.syncer_work.notify_all();
     }
 
@@ -330,6 +353,17 @@ impl CommitLog {
         state.writer_sleeps = None;
     }
 
+    /// Waits until a frame may be made ahead; false once nothing more will be appended. For the
+    /// thread that drives the assembler.
+    #[must_use]
+    pub fn wait_for_assembler_work(&self) -> bool {
+        let mut state = self.state.lock();
+        if !state.closing {
+            self.assembler_work.wait(&mut state);
+        }
+        !state.closing
+    }
+
     /// Waits for a sync or a spare. For the thread that drives the writer.
     pub fn wait_for_file(&self) {
         let mut state = self.state.lock();
@@ -383,6 +417,7 @@ impl CommitLog {
             state.proof_due = Some(now);
         }
         self.writer_work.notify_all();
+        self.assembler_work.notify_all();
         self.syncer_work.notify_all();
     }
 
@@ -398,8 +433,9 @@ impl CommitLog {
 
 impl State {
     fn who_writes(&self) -> WhoWrites {
-        let waits = self.taken || !self.queue.is_empty();
-        let is_small = !self.taken && self.queue_bytes <= WRITER_SYNC_BYTES_MAX;
+        let left = self.left || self.waiting;
+        let waits = left || !self.queue.is_empty();
+        let is_small = !left && self.queue_bytes <= WRITER_SYNC_BYTES_MAX;
         match (waits && self.poisoned.is_none(), is_small) {
             (false, _) => WhoWrites::Nobody,
             (true, true) if !self.syncing && self.sync_took <= QUICK_SYNC_MAX => WhoWrites::Anybody,
@@ -434,16 +470,11 @@ fn wait(
 pub struct WriterMachine {
     log: Arc<CommitLog>,
     writer: Writer,
-    taken: VecDeque<Entry>,
-    taken_due: Option<Duration>,
+    assembler: Arc<Mutex<Assembler>>,
+    /// By when the frame under way must be synced.
+    due: Duration,
     /// The footer of the present file so far; `None` of a file that has frames of a former life.
     draft: Option<Box<FooterDraft>>,
-}
-
-/// What the writer machine found to do.
-enum Task {
-    Frame(FrameNumber),
-    Idle(Option<Duration>),
 }
 
 impl WriterMachine {
@@ -454,19 +485,37 @@ impl WriterMachine {
         Self {
             log,
             writer,
-            taken: VecDeque::new(),
-            taken_due: None,
+            assembler: Arc::default(),
+            due: Duration::ZERO,
             draft,
         }
     }
 
+    /// The machine that makes frames for this one while it writes.
+    #[must_use]
+    pub fn assembler(&self) -> AssemblerMachine {
+        AssemblerMachine::new(Arc::clone(&self.log), Arc::clone(&self.assembler))
+    }
+
     /// Does one thing.
     pub fn step(&mut self) -> Progress {
-        let synced = match self.next_task() {
-            Task::Idle(until) => return Progress::Idle(until),
-            Task::Frame(synced) => synced,
+        if !self.writer.has_frame() {
+            match self.assembler.lock().next(&self.log, &self.writer) {
+                Task::Idle(until) => return Progress::Idle(until),
+                Task::Write(Assembled { frame, due }) => {
+                    self.writer.take(frame);
+                    self.due = due;
+                }
+            }
+        }
+        let (poisoned, synced) = {
+            let state = self.log.state.lock();
+            (state.poisoned.is_some(), state.synced)
         };
-        match self.writer.write(&mut self.taken, synced) {
+        if poisoned {
+            return Progress::Idle(None);
+        }
+        match self.writer.write(synced) {
             Ok(WriterStep::Written(frame)) => {
                 self.written(frame);
                 Progress::Worked
@@ -479,33 +528,6 @@ impl WriterMachine {
         }
     }
 
-    fn next_task(&mut self) -> Task {
-        let now = self.log.clock.monotonic();
-        let mut state = self.log.state.lock();
-        if state.poisoned.is_some() {
-            return Task::Idle(None);
-        }
-        if self.taken.is_empty() {
-            std::mem::swap(&mut self.taken, &mut state.queue);
-        } else {
-            self.taken.append(&mut state.queue);
-        }
-        state.queue_bytes = 0;
-        if let Some(due) = state.queue_due.take() {
-            self.taken_due = Some(self.taken_due.map_or(due, |d| d.min(due)));
-        }
-        if !self.taken.is_empty() || self.writer.has_frame() {
-            return Task::Frame(state.synced);
-        }
-        match state.proof_due {
-            Some(due) if due <= now => {
-                self.taken_due = Some(now);
-                Task::Frame(state.synced)
-            }
-            due => Task::Idle(due),
-        }
-    }
-
     fn written(&mut self, frame: Frame) {
         if let Some(Err(error)) = self.draft.as_mut().map(|draft| draft.add(&frame)) {
             tracing::error!(
@@ -515,15 +537,13 @@ impl WriterMachine {
             self.draft = None;
         }
         let now = self.log.clock.monotonic();
-        let mut due = self.taken_due.unwrap_or(now);
-        if self.taken.is_empty() {
-            self.taken_due = None;
-        }
+        let mut due = self.due;
         let mut state = self.log.state.lock();
         if std::mem::take(&mut state.hurry) {
             due = now;
         }
-        state.taken = !self.taken.is_empty() || self.writer.has_frame();
+        state.waiting = false;
+        state.writing = false;
         state.written = frame.number;
         state.written_bytes += frame.frame_bytes;
         state.room = self.writer.room();
@@ -542,7 +562,7 @@ impl WriterMachine {
         let spare = {
             let mut state = self.log.state.lock();
             state.room = 0;
-            state.taken = true;
+            state.waiting = true;
             if state.written != state.synced && !mutant::is(Mutant::RollUnsynced) {
                 let now = self.log.clock.monotonic();
                 state.dues.iter_mut().for_each(|(_, due)| *due = now);

@@ -3,10 +3,8 @@
 
 use std::time::Duration;
 
-use disk::bytes_before_boundary;
-use types::limits::{
-    BLOCK_BYTES, FILL_PAUSE_BYTES_PER_S, FILL_SAMPLE_MS, FILL_STEP_BYTES, SPARES_WANTED,
-};
+use bytes::Bytes;
+use types::limits::{FILL_PAUSE_BYTES_PER_S, FILL_SAMPLE_MS, FILL_STEP_BYTES, SPARES_WANTED};
 
 use crate::commit_log::CommitLog;
 use crate::error::Error;
@@ -16,9 +14,11 @@ const SAMPLE: Duration = Duration::from_millis(FILL_SAMPLE_MS);
 
 /// Fills one spare at a time, in small steps, at most twice as fast as the log grows and not at all
 /// while it grows fast: the device is the log's first.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Filler {
     filling: Option<Filling>,
+    /// What is written in one step.
+    zeros: Bytes,
     /// Bytes that may be filled: twice the log that was written meanwhile.
     budget_bytes: u64,
     /// Bytes of the log that are counted in the budget.
@@ -32,10 +32,22 @@ pub(crate) struct Filler {
 struct Filling {
     spare: Spare,
     next: u64,
-    zeros: Vec<u8>,
 }
 
 impl Filler {
+    /// Fills spares of so many bytes; larger ones in more steps.
+    pub(crate) fn new(file_bytes: u64) -> Self {
+        let step = usize::try_from(FILL_STEP_BYTES.min(file_bytes)).unwrap_or(usize::MAX);
+        Self {
+            filling: None,
+            zeros: disk::zeros(step),
+            budget_bytes: 0,
+            counted_bytes: 0,
+            sampled: (Duration::ZERO, 0),
+            is_fast: false,
+        }
+    }
+
     /// Whether it holds a spare that the log does not count.
     pub(crate) const fn has_spare(&self) -> bool {
         self.filling.is_some()
@@ -45,7 +57,7 @@ impl Filler {
     pub(crate) fn is_due(&mut self, log: &CommitLog, now: Duration) -> bool {
         self.count(log.written_bytes(), now);
         let has_target = self.has_spare() || log.spare_count() >= SPARES_WANTED;
-        let has_budget = self.budget_bytes >= FILL_STEP_BYTES || self.is_at_end();
+        let has_budget = self.budget_bytes >= self.zeros.len() as u64 || self.is_at_end();
         !self.is_fast && has_target && has_budget && (self.has_spare() || log.has_unfilled_spare())
     }
 
@@ -86,13 +98,13 @@ impl Filler {
             return Ok(());
         };
         let left = filling.spare.file_bytes.saturating_sub(filling.next);
-        let len = left.min(FILL_STEP_BYTES);
+        let len = left.min(self.zeros.len() as u64);
         let file = &filling.spare.file;
         let done = if len == 0 {
             file.sync_data()
         } else {
-            let zeros = filling.zeros.get(filling.aligned(len)).unwrap_or_default();
-            file.write_direct_at(zeros, filling.next)
+            let len = usize::try_from(len).unwrap_or(usize::MAX);
+            file.write_direct_at(self.zeros.get(..len).unwrap_or_default(), filling.next)
         };
         if let Err(error) = done {
             return Err(Box::new((error.into(), filling.spare)));
@@ -111,20 +123,10 @@ impl Filler {
 
 fn begin(log: &CommitLog) -> Option<Filling> {
     let spare = log.take_unfilled_spare()?;
-    let bytes = usize::try_from(FILL_STEP_BYTES + BLOCK_BYTES).unwrap_or(usize::MAX);
     Some(Filling {
         spare,
         next: HEADER_BYTES,
-        zeros: vec![0; bytes],
     })
-}
-
-impl Filling {
-    /// `len` zeros from a block boundary of memory on.
-    fn aligned(&self, len: u64) -> std::ops::Range<usize> {
-        let from = bytes_before_boundary(&self.zeros);
-        from..from + usize::try_from(len).unwrap_or(usize::MAX)
-    }
 }
 
 #[cfg(test)]
@@ -133,7 +135,7 @@ mod tests {
 
     #[test]
     fn twice_what_a_slow_log_writes_may_be_filled_and_nothing_beside_a_fast_one() {
-        let mut filler = Filler::default();
+        let mut filler = Filler::new(FILL_STEP_BYTES);
         let slow = FILL_PAUSE_BYTES_PER_S / 4;
         let fast = FILL_PAUSE_BYTES_PER_S * 2;
         filler.count(slow, Duration::from_secs(1));

@@ -34,9 +34,16 @@ pub mod recovery;
 pub mod segment;
 mod tail;
 
+use types::limits::BLOCK_BYTES;
+
+/// What frames are padded with, and spares marked.
+static ZERO_BLOCK: [u8; 4096] = [0; 4096];
+
+const _: () = assert!(ZERO_BLOCK.len() as u64 == BLOCK_BYTES);
+
 pub use commit_log::{
-    CommitLog, HandOver, LogEvent, Progress, Queued, SyncerMachine, WhoWrites, WriterMachine,
-    error_chain, spares_for_data,
+    AssemblerMachine, CommitLog, HandOver, LogEvent, Progress, Queued, SyncerMachine, WhoWrites,
+    WriterMachine, error_chain, spares_for_data,
 };
 pub use data_dir::{DataDir, FORMAT_VERSION};
 pub use decode::Malformed;

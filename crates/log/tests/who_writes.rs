@@ -15,10 +15,12 @@ use millrace_log as log;
 
 use log::file::{Provisioner, Writer};
 use log::{
-    CommitLog, Entry, EntryHeader, HandOver, Kind, Origin, Payload, Progress, Queued,
-    SyncerMachine, WhoWrites, WriterMachine,
+    AssemblerMachine, CommitLog, Entry, EntryHeader, HandOver, Kind, LogEvent, Origin, Payload,
+    Progress, Queued, SyncerMachine, WhoWrites, WriterMachine,
 };
-use types::limits::{LOG_FILE_BYTES_MIN, QUICK_SYNC_MS_MAX, WRITER_SYNC_BYTES_MAX};
+use types::limits::{
+    FRAMES_PER_FILE_MIN, LOG_FILE_BYTES_MIN, QUICK_SYNC_MS_MAX, WRITER_SYNC_BYTES_MAX,
+};
 use types::{
     Clock, FrameNumber, LogIndex, ManualClock, Offset, PartitionId, SeededRandom, ShardId, Term,
 };
@@ -45,6 +47,7 @@ impl Hook for SlowSyncs {
 struct Node {
     log: Arc<CommitLog>,
     writer: WriterMachine,
+    assembler: AssemblerMachine,
     syncer: SyncerMachine,
     provisioner: Arc<Provisioner>,
     sync_takes_ms: Arc<AtomicU64>,
@@ -71,8 +74,10 @@ impl Node {
         let writer = Writer::start(Arc::clone(&provisioner), random, spare, None, first).unwrap();
         let clock = clock as Arc<dyn Clock>;
         let log = Arc::new(CommitLog::new(&writer, FrameNumber(0), false, clock));
+        let writer = WriterMachine::new(Arc::clone(&log), writer);
         Self {
-            writer: WriterMachine::new(Arc::clone(&log), writer),
+            assembler: writer.assembler(),
+            writer,
             syncer: SyncerMachine::new(Arc::clone(&log)),
             log,
             provisioner,
@@ -160,4 +165,36 @@ fn what_the_writer_took_and_could_not_write_stays_the_writers() {
     assert_eq!(node.log.who_writes(), WhoWrites::Writer);
     assert_eq!(node.writer.step(), Progress::Worked, "the frame");
     assert_eq!(node.log.who_writes(), WhoWrites::Nobody);
+}
+
+#[test]
+fn a_full_frame_is_made_ahead_and_written_in_its_turn() {
+    let mut node = Node::new();
+    node.append(1000);
+    assert_eq!(
+        node.assembler.step(),
+        Progress::Idle(None),
+        "it is not full"
+    );
+    let full = usize::try_from(8 * LOG_FILE_BYTES_MIN / FRAMES_PER_FILE_MIN).unwrap();
+    (0..3).for_each(|_| node.append(full));
+    assert_eq!(node.assembler.step(), Progress::Worked);
+    assert_eq!(node.assembler.step(), Progress::Idle(None), "one is made");
+    assert_eq!(node.log.who_writes(), WhoWrites::Writer);
+    node.append(1000);
+    node.log.add_spare(node.provisioner.make().unwrap());
+    while node.log.who_writes() != WhoWrites::Nobody {
+        assert_eq!(node.writer.step(), Progress::Worked);
+        node.assembler.step();
+    }
+    let (events, _) = node.log.take_events();
+    let written: Vec<u64> = events
+        .iter()
+        .filter_map(|event| match event {
+            LogEvent::Written { frame, .. } => Some(frame),
+            LogEvent::Ended { .. } => None,
+        })
+        .flat_map(|frame| frame.entries.iter().map(|entry| entry.header.index.0))
+        .collect();
+    assert_eq!(written, [1, 2, 3, 4, 5]);
 }

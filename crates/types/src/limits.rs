@@ -4,21 +4,26 @@
 pub const BLOCK_BYTES: u64 = 4096;
 /// A frame holds this much at most, unless one entry alone is larger.
 pub const FRAME_BYTES_MAX: u64 = 8 << 20;
-/// The writer fills a frame up to this size: what is copied into it is still in the processor's
-/// cache when it is checksummed and written.
-pub const FRAME_BYTES_USUAL: u64 = 1 << 20;
+/// A frame is filled up to this size: what is copied into it is still in the processor's cache when
+/// it is written, and a virtio disk takes it in one request, whose 256 descriptors are two more than
+/// its blocks.
+pub const FRAME_BYTES_USUAL: u64 = 254 * BLOCK_BYTES;
+/// A frame counts as full from the size of which a file takes so many.
+pub const FRAMES_PER_FILE_MIN: u64 = 8;
 /// Frames that came longer ago leave the memory for the newest records.
 pub const TAIL_AGE_MS_MAX: u64 = 2_000;
 /// Frames that leave for their age when one comes: the owner's step stays short.
 pub const TAIL_AGED_LEAVE_MAX: usize = 16;
 /// What stays there however old it is: this part of its size.
 pub const TAIL_AGED_PART: u64 = 8;
+/// Huge pages of the system, and their boundaries.
+pub const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// Frames are laid into pieces of memory of so many bytes.
-pub const FRAME_SLAB_BYTES: usize = 4 << 20;
+pub const FRAME_SLAB_BYTES: usize = 2 << 20;
 /// Such pieces that are remembered for their next use; more belong to who reads in them.
 pub const FRAME_SLABS_MAX: usize = 64;
-/// Memory of windows that nobody reads any more that is kept for the next ones.
-pub const READ_POOL_BYTES: usize = 4 << 20;
+/// Memory of windows that nobody reads any more that is kept for the next ones: so many windows.
+pub const READ_WINDOWS_FREE_MAX: usize = 4;
 /// Partitions that are read together go through so much of a file and no more before those of them
 /// that are behind get their turn: they stay side by side, and meet in the same windows.
 pub const READ_SPAN_BYTES: u64 = 6 << 20;
@@ -28,7 +33,7 @@ pub const READ_AHEAD_WINDOWS: u64 = 2 * READ_SPAN_BYTES / READ_WINDOW_BYTES;
 /// Windows that had to go and are remembered: those of 8 GiB.
 pub const READ_WINDOWS_GONE_MAX: usize = 8 << 10;
 /// Windows that are kept for the next reader.
-pub const READ_WINDOWS_BYTES: usize = 24 << 20;
+pub const READ_WINDOWS_BYTES: usize = 16 << 20;
 /// Memory of requests that is kept for the next ones.
 pub const KAFKA_REQUEST_POOL_BYTES: usize = 4 << 20;
 /// Buffers from this size on are kept for others; sizes are multiples of it.
@@ -186,6 +191,10 @@ pub const UNSYNCED_MS_MAX: u64 = 50;
 pub const SPARES_RESERVED: usize = 3;
 /// Of these, the ones that no entry takes: a recovery on a full device needs one.
 pub const SPARES_FOR_RECOVERY: usize = 1;
+/// A block of a new spare is written every so many bytes. ext4 keeps up to four extents of a file in
+/// its inode: where a file comes back to so few after each write, it frees the block of its extent
+/// tree each time, and may tell the device so (docs/decisions/0014).
+pub const SPARE_MARK_BYTES: u64 = 32 << 20;
 /// Zeros are written into spares in steps of so many bytes, so that the log's writes never queue
 /// behind them for long.
 pub const FILL_STEP_BYTES: u64 = 1 << 20;

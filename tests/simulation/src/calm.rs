@@ -68,6 +68,7 @@ impl Calm {
     pub fn settle(&mut self) {
         for _ in 0..STEPS_MAX {
             let mut worked = self.node.owner.step();
+            worked |= self.node.assembler.step() == Progress::Worked;
             worked |= self.node.writer.step() == Progress::Worked;
             worked |= self.node.syncer.step() == Progress::Worked;
             worked |= self.node.background.step() == Progress::Worked;

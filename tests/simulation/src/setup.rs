@@ -26,6 +26,7 @@ pub struct Setup {
 pub struct Weights {
     pub owner: u64,
     pub writer: u64,
+    pub assembler: u64,
     pub syncer: u64,
     pub background: u64,
     pub client: u64,
@@ -39,6 +40,7 @@ impl Weights {
     pub const fn total(&self) -> u64 {
         self.owner
             + self.writer
+            + self.assembler
             + self.syncer
             + self.background
             + self.client
@@ -70,6 +72,7 @@ impl Setup {
             weights: Weights {
                 owner: speed(random),
                 writer: speed(random),
+                assembler: speed(random),
                 syncer: speed(random),
                 background: speed(random),
                 client: 2 + random.below(4),

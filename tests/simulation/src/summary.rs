@@ -35,6 +35,8 @@ pub struct Summary {
     pub reads: u64,
     /// Reads that were planned and carried out later.
     pub held_reads: u64,
+    /// Frames made while another was to be written.
+    pub assembled_ahead: u64,
     /// Segments made.
     pub sealed: u64,
     /// Hash of everything that was asked of the disk.
@@ -60,6 +62,7 @@ impl Summary {
         self.sent += other.sent;
         self.reads += other.reads;
         self.held_reads += other.held_reads;
+        self.assembled_ahead += other.assembled_ahead;
         self.sealed += other.sealed;
         self.trace = self.trace.rotate_left(7) ^ other.trace;
     }
@@ -104,7 +107,7 @@ impl std::fmt::Display for Summary {
             f,
             "seeds {}, steps {}, power cuts {} and {} at {} chosen points, starts {} \
              (clean stops {}, kills {}, log stopped {}, disk full {}, and read only {}), batches sent {} confirmed \
-             or seen {}, reads {} (held {}), segments {}",
+             or seen {}, reads {} (held {}), frames made ahead {}, segments {}",
             self.seeds,
             self.ticks,
             self.cuts,
@@ -120,6 +123,7 @@ impl std::fmt::Display for Summary {
             self.confirmed,
             self.reads,
             self.held_reads,
+            self.assembled_ahead,
             self.sealed,
         )
     }

@@ -122,6 +122,9 @@ impl World {
         } else if is(weights.writer) {
             self.step_writer();
             self.judge_cuts()
+        } else if is(weights.assembler) {
+            self.step_assembler();
+            Ok(())
         } else if is(weights.syncer) {
             self.step_syncer();
             self.judge_cuts()
@@ -172,6 +175,13 @@ impl World {
         self.node
             .as_mut()
             .is_some_and(|node| node.writer.step() == Progress::Worked)
+    }
+
+    fn step_assembler(&mut self) {
+        if let Some(node) = &mut self.node {
+            let worked = node.assembler.step() == Progress::Worked;
+            self.summary.assembled_ahead += u64::from(worked);
+        }
     }
 
     pub(crate) fn step_syncer(&mut self) -> bool {

@@ -29,6 +29,10 @@ fn what_was_confirmed_or_seen_survives_whatever_happens() {
         "{summary}"
     );
     assert!(
+        summary.assembled_ahead > 10 * SEEDS,
+        "frames were made ahead: {summary}"
+    );
+    assert!(
         summary.held_reads > 10 * SEEDS && summary.sealed > 10 * SEEDS,
         "{summary}"
     );

@@ -1,14 +1,17 @@
 //! Spares: files made ready before the log needs them.
 
+use std::io::IoSlice;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use disk::{Disk, File};
+use types::limits::{BLOCK_BYTES, SPARE_MARK_BYTES};
 use types::{FileEpoch, FileSequence, FrameNumber};
 
 use super::header::{FileHeader, FileState};
 use super::log_file::LogFile;
+use crate::ZERO_BLOCK;
 use crate::error::Error;
 
 /// A file with allocated blocks whose header says spare.
@@ -102,6 +105,7 @@ impl Provisioner {
             .file
             .allocate(0, file_bytes)
             .map_err(Error::from)
+            .and_then(|()| write_marks(&spare))
             .and_then(|()| self.mark(&spare))
             .and_then(|()| Ok(self.disk.sync_dir(&self.dir)?));
         match made {
@@ -154,6 +158,17 @@ impl Provisioner {
     }
 }
 
+/// Writes a block every so often, so that the file keeps more extents than fit into an inode.
+fn write_marks(spare: &Spare) -> Result<(), Error> {
+    let mut next = SPARE_MARK_BYTES;
+    while next < spare.file_bytes {
+        let mark = IoSlice::new(&ZERO_BLOCK);
+        spare.file.write_at(&[mark], next - BLOCK_BYTES)?;
+        next += SPARE_MARK_BYTES;
+    }
+    Ok(())
+}
+
 /// Name of the log file with this number.
 pub(crate) fn file_name(number: u64) -> String {
     format!("{number:020}.log")
@@ -162,4 +177,42 @@ pub(crate) fn file_name(number: u64) -> String {
 /// The number in the name of a log file.
 pub(crate) fn name_number(name: &str) -> Option<u64> {
     name.strip_suffix(".log")?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use disk::{Op, RecordingDisk, SimDisk};
+    use parking_lot::Mutex;
+
+    #[test]
+    fn a_block_of_a_new_spare_is_written_every_so_often_before_its_name_is_synced() {
+        let dir = PathBuf::from("/log");
+        let sim = SimDisk::new(1);
+        sim.create_dir(&dir).unwrap();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let observer = {
+            let seen = Arc::clone(&seen);
+            move |operation: &disk::Operation, phase| {
+                if phase == disk::Phase::Start {
+                    seen.lock().push((operation.op, operation.position));
+                }
+            }
+        };
+        let disk = Arc::new(RecordingDisk::new(Arc::new(sim), observer));
+        let bytes = 2 * SPARE_MARK_BYTES + BLOCK_BYTES;
+        let provisioner = Provisioner::new(disk, dir, [1; 16], bytes, 0, 0);
+        let spare = provisioner.make().unwrap();
+        let marks = [SPARE_MARK_BYTES, 2 * SPARE_MARK_BYTES].map(|end| end - BLOCK_BYTES);
+        let seen = std::mem::take(&mut *seen.lock());
+        let at = |op| seen.iter().position(|seen| *seen == op).unwrap();
+        let synced = seen.iter().position(|(op, _)| *op == Op::SyncDir).unwrap();
+        for mark in marks {
+            assert!(at((Op::Write, mark)) < synced);
+            let mut block = vec![1; ZERO_BLOCK.len()];
+            spare.file.read_exact_at(&mut block, mark).unwrap();
+            assert_eq!(block, ZERO_BLOCK);
+        }
+        assert_eq!(spare.file.len().unwrap(), bytes);
+    }
 }

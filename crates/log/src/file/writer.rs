@@ -1,6 +1,5 @@
-//! The writer: turns what is queued into frames and puts them into files.
+//! The writer: puts frames into files.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use types::limits::BLOCK_BYTES;
@@ -9,9 +8,8 @@ use types::{FileEpoch, FileSequence, FrameNumber, Random};
 use super::header::{FileHeader, FileState, HEADER_BYTES, Predecessor};
 use super::log_file::LogFile;
 use super::spare::{Provisioner, Spare};
-use crate::entry::Entry;
 use crate::error::Error;
-use crate::frame::{Frame, FrameBuilder};
+use crate::frame::{Frame, LooseFrame};
 
 /// What one step of the writer did.
 #[derive(Debug)]
@@ -33,7 +31,7 @@ pub struct Writer {
     position: u64,
     next_frame: FrameNumber,
     /// The frame under way; it survives a failed write (nothing decided is withdrawn).
-    builder: FrameBuilder,
+    under_way: Option<LooseFrame>,
     /// The file takes nothing more: it is full, or the device was when it was written.
     closed: bool,
 }
@@ -63,7 +61,7 @@ impl Writer {
             file,
             position: HEADER_BYTES,
             next_frame,
-            builder: FrameBuilder::default(),
+            under_way: None,
             closed: false,
         })
     }
@@ -83,7 +81,7 @@ impl Writer {
             file,
             position,
             next_frame,
-            builder: FrameBuilder::default(),
+            under_way: None,
             closed: false,
         }
     }
@@ -110,45 +108,48 @@ impl Writer {
         }
     }
 
-    /// Whether a frame waits for a file.
+    /// Bytes that its file takes behind the next frame, if that is so large.
     #[must_use]
-    pub fn has_frame(&self) -> bool {
-        !self.builder.is_empty()
+    pub fn room_behind(&self, frame_bytes: u64) -> u64 {
+        let fresh = self.provisioner.file_bytes().saturating_sub(HEADER_BYTES);
+        let room = self.room().checked_sub(frame_bytes);
+        room.unwrap_or_else(|| fresh.saturating_sub(frame_bytes))
     }
 
-    /// Writes one frame of what is queued; an empty one when nothing is. `synced` is the last
-    /// frame known to be synced.
+    /// Whether a frame waits for a file.
+    #[must_use]
+    pub const fn has_frame(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    /// Takes the next frame to [`write`](Self::write). None may be under way.
+    pub fn take(&mut self, frame: LooseFrame) {
+        debug_assert!(self.under_way.is_none());
+        self.under_way = Some(frame);
+    }
+
+    /// Writes the frame under way. `synced` is the last frame known to be synced.
     ///
     /// # Errors
     /// An error other than a full device poisons the log (I4): nothing may be written then.
-    pub fn write(
-        &mut self,
-        queue: &mut VecDeque<Entry>,
-        synced: FrameNumber,
-    ) -> Result<WriterStep, Error> {
-        if self.builder.is_empty() {
-            let room = self.room();
-            while let Some(entry) = queue.pop_front_if(|entry| self.builder.takes(entry, room)) {
-                self.builder.push(entry);
-            }
-        }
-        if self.builder.frame_bytes() > self.room() {
+    pub fn write(&mut self, synced: FrameNumber) -> Result<WriterStep, Error> {
+        let (room, epoch) = (self.room(), self.file.epoch);
+        let fits = |frame: &mut LooseFrame| frame.frame_bytes() <= room;
+        let Some(mut frame) = self.under_way.take_if(fits) else {
             return Ok(WriterStep::NeedsFile);
-        }
-        let (sequence, epoch) = (self.file.sequence, self.file.epoch);
-        let frame = self
-            .builder
-            .build(sequence, epoch, self.position, self.next_frame, synced);
+        };
         debug_assert_eq!(self.position % BLOCK_BYTES, 0);
-        if let Err(error) = self.file.file.write_direct_at(&frame.bytes, self.position) {
+        let bytes = frame.address(epoch, self.position, self.next_frame, synced);
+        if let Err(error) = self.file.file.write_direct_at(bytes, self.position) {
             if error.is_no_space() {
                 tracing::warn!(error = %error, "the device is full, the frame goes to the next file");
+                self.under_way = Some(frame);
                 self.closed = true;
                 return Ok(WriterStep::NeedsFile);
             }
             return Err(error.into());
         }
-        self.builder.clear();
+        let frame = frame.place(self.file.sequence, self.position, self.next_frame);
         self.position += frame.frame_bytes;
         self.next_frame = self.next_frame.next();
         Ok(WriterStep::Written(frame))

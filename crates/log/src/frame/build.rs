@@ -1,18 +1,14 @@
 //! Building a frame out of entries.
 
 use bytes::{Bytes, BytesMut};
-use types::limits::{BLOCK_BYTES, FRAME_BYTES_USUAL, FRAME_ENTRIES_MAX};
+use disk::Slabs;
+use types::limits::{FRAME_BYTES_USUAL, FRAME_ENTRIES_MAX, FRAME_SLAB_BYTES, FRAME_SLABS_MAX};
 use types::{FileEpoch, FileSequence, FrameNumber};
 
 use super::format::{CRC_FROM, FIXED_BYTES, MAGIC, VERSION};
 use super::header::{header_bytes, padded, write_descriptor};
-use super::slabs::Slabs;
+use crate::ZERO_BLOCK;
 use crate::entry::{Entry, EntryHeader};
-
-/// What a frame is padded with.
-static ZEROS: [u8; 4096] = [0; 4096];
-
-const _: () = assert!(ZEROS.len() as u64 == BLOCK_BYTES);
 
 /// An entry and where its payload stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,21 +41,24 @@ pub struct Frame {
 }
 
 /// Collects entries until a frame is full.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct FrameBuilder {
     entries: Vec<Entry>,
     payload_bytes: u64,
     slabs: Slabs,
 }
 
-impl FrameBuilder {
-    /// Lets the entries go.
-    pub fn clear(&mut self) {
-        // Not their room, which a burst of small entries makes large.
-        self.entries = Vec::new();
-        self.payload_bytes = 0;
+impl Default for FrameBuilder {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            payload_bytes: 0,
+            slabs: Slabs::new(FRAME_SLAB_BYTES, FRAME_SLABS_MAX),
+        }
     }
+}
 
+impl FrameBuilder {
     /// Whether `entry` may go into this frame: the frame stays within `room` and the usual size,
     /// or the entry is the only one.
     #[must_use]
@@ -76,25 +75,42 @@ impl FrameBuilder {
         self.entries.push(entry);
     }
 
-    /// Whether there is nothing to write.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
-    /// Bytes that the frame takes in the file.
-    #[must_use]
-    pub fn frame_bytes(&self) -> u64 {
-        self.frame_bytes_with(0, 0)
-    }
-
     fn frame_bytes_with(&self, entries: usize, payload_bytes: u64) -> u64 {
         let header = header_bytes(self.entries.len() + entries) as u64;
         padded(header + self.payload_bytes + payload_bytes)
     }
 
-    /// Builds the frame for a place. The builder keeps its entries, so that after a failed write
-    /// the same frame can be built for another file.
+    /// Lays out a frame of what was collected, an empty one of nothing.
+    #[must_use]
+    pub fn lay_out(&mut self) -> LooseFrame {
+        let frame_bytes = self.frame_bytes_with(0, 0);
+        // Its room goes too, which a burst of small entries makes large.
+        let mut entries = std::mem::take(&mut self.entries);
+        self.payload_bytes = 0;
+        // Stable: entries of one partition keep the order of their decision.
+        entries.sort_by_key(|e| (e.header.shard, e.header.partition));
+        let room = usize::try_from(frame_bytes).unwrap_or(usize::MAX);
+        let mut buffer = self.slabs.take(room);
+        buffer.resize(header_bytes(entries.len()), 0);
+        let mut laid = Vec::with_capacity(entries.len());
+        for entry in entries {
+            buffer.extend_from_slice(entry.payload.head());
+            buffer.extend_from_slice(entry.payload.body());
+            laid.push(LaidEntry {
+                header: entry.header,
+                payload_bytes: payload_bytes(&entry),
+                payload_crc: entry.payload.crc(),
+            });
+        }
+        let padding = room.saturating_sub(buffer.len());
+        buffer.extend_from_slice(ZERO_BLOCK.get(..padding).unwrap_or(&ZERO_BLOCK));
+        LooseFrame {
+            entries: laid,
+            buffer,
+        }
+    }
+
+    /// Builds a frame of what was collected, for a place.
     #[must_use]
     pub fn build(
         &mut self,
@@ -104,36 +120,79 @@ impl FrameBuilder {
         number: FrameNumber,
         synced: FrameNumber,
     ) -> Frame {
-        let frame_bytes = self.frame_bytes();
-        // Stable: entries of one partition keep the order of their decision.
-        self.entries
-            .sort_by_key(|e| (e.header.shard, e.header.partition));
+        let mut loose = self.lay_out();
+        loose.address(epoch, position, number, synced);
+        loose.place(file, position, number)
+    }
+}
+
+/// An entry of a frame that has no place yet.
+#[derive(Clone, Copy, Debug)]
+struct LaidEntry {
+    header: EntryHeader,
+    payload_bytes: u32,
+    payload_crc: u32,
+}
+
+/// A frame that has no place yet: its payloads stand in memory as they will in the file, so that
+/// this, which is most of the work, can be done while another frame is written. Only its header
+/// depends on the place; it is written over where the first place turns out to have no room.
+#[derive(Debug)]
+pub struct LooseFrame {
+    /// In the order of their payloads.
+    entries: Vec<LaidEntry>,
+    /// Starts at a block boundary of memory, as writes past the page cache want it.
+    buffer: BytesMut,
+}
+
+impl LooseFrame {
+    /// Bytes that it takes in a file.
+    #[must_use]
+    pub fn frame_bytes(&self) -> u64 {
+        self.buffer.len() as u64
+    }
+
+    /// Writes the header for a place, and gives what is to be written there.
+    pub fn address(
+        &mut self,
+        epoch: FileEpoch,
+        position: u64,
+        number: FrameNumber,
+        synced: FrameNumber,
+    ) -> &[u8] {
         let header = self.header(epoch, position, number, synced);
-        let room = usize::try_from(frame_bytes).unwrap_or(usize::MAX);
-        let mut assembler = Assembler {
-            buffer: self.slabs.room_for(room),
-            position,
-        };
-        assembler.buffer.extend_from_slice(&header);
-        let mut placed = Vec::with_capacity(self.entries.len());
-        for entry in &self.entries {
-            placed.push(PlacedEntry {
-                header: entry.header,
-                position: assembler.next(),
-                payload_bytes: payload_bytes(entry),
-                payload_crc: entry.payload.crc(),
-            });
-            assembler.add(entry);
+        if let Some(place) = self.buffer.get_mut(..header.len()) {
+            place.copy_from_slice(&header);
         }
+        &self.buffer
+    }
+
+    /// The frame, once it stands where its header says.
+    #[must_use]
+    pub fn place(self, file: FileSequence, position: u64, number: FrameNumber) -> Frame {
+        let mut next = position + header_bytes(self.entries.len()) as u64;
+        let mut placed: Vec<_> = self
+            .entries
+            .iter()
+            .map(|entry| {
+                let position = next;
+                next += u64::from(entry.payload_bytes);
+                PlacedEntry {
+                    header: entry.header,
+                    position,
+                    payload_bytes: entry.payload_bytes,
+                    payload_crc: entry.payload_crc,
+                }
+            })
+            .collect();
         placed.sort_by_key(|e| (e.header.shard, e.header.index));
-        let bytes = assembler.finish(position + frame_bytes);
         Frame {
             number,
             file,
             position,
-            frame_bytes,
+            frame_bytes: self.frame_bytes(),
             entries: placed,
-            bytes,
+            bytes: self.buffer.freeze(),
         }
     }
 
@@ -164,8 +223,8 @@ impl FrameBuilder {
         out.extend_from_slice(&synced.0.to_le_bytes());
         out.resize(FIXED_BYTES, 0);
         for entry in &self.entries {
-            let bytes = payload_bytes(entry);
-            write_descriptor(&mut out, &entry.header, bytes, entry.payload.crc(), epoch);
+            let (bytes, crc) = (entry.payload_bytes, entry.payload_crc);
+            write_descriptor(&mut out, &entry.header, bytes, crc, epoch);
         }
         let crc = record::crc32c(out.get(CRC_FROM..).unwrap_or_default());
         if let Some(place) = out.get_mut(4..8) {
@@ -178,33 +237,6 @@ impl FrameBuilder {
 /// Entries are bounded far below 4 GiB when they are accepted.
 fn payload_bytes(entry: &Entry) -> u32 {
     u32::try_from(entry.payload.len()).unwrap_or(u32::MAX)
-}
-
-/// Lays a frame into one buffer that starts at a block boundary of memory, as writes past the page
-/// cache want it.
-struct Assembler<'a> {
-    buffer: &'a mut BytesMut,
-    /// Byte of the file where the frame starts.
-    position: u64,
-}
-
-impl Assembler<'_> {
-    /// Byte of the file where the next bytes go.
-    fn next(&self) -> u64 {
-        self.position + self.buffer.len() as u64
-    }
-
-    fn add(&mut self, entry: &Entry) {
-        self.buffer.extend_from_slice(entry.payload.head());
-        self.buffer.extend_from_slice(entry.payload.body());
-    }
-
-    fn finish(self, end: u64) -> Bytes {
-        let padding = usize::try_from(end - self.next()).unwrap_or(usize::MAX);
-        self.buffer
-            .extend_from_slice(ZEROS.get(..padding).unwrap_or(&ZEROS));
-        self.buffer.split().freeze()
-    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 mod build;
 mod format;
 mod header;
-mod slabs;
 
-pub use build::{Frame, FrameBuilder, PlacedEntry};
+pub use build::{Frame, FrameBuilder, LooseFrame, PlacedEntry};
 pub use format::{DESCRIPTOR_BYTES, EPOCH_AT, FIXED_BYTES, MAGIC, VERSION};
 pub use header::{FrameFault, FrameHeader, PlacedHeader};

@@ -4,12 +4,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use disk::{File, bytes_before_boundary};
+use disk::{DirectBuffer, DirectPool, File};
 use parking_lot::{Condvar, Mutex};
+use types::FileSequence;
 use types::limits::{
-    BLOCK_BYTES, READ_AHEAD_WINDOWS, READ_POOL_BYTES, READ_WINDOW_BYTES, READ_WINDOWS_GONE_MAX,
+    BLOCK_BYTES, READ_AHEAD_WINDOWS, READ_WINDOW_BYTES, READ_WINDOWS_FREE_MAX,
+    READ_WINDOWS_GONE_MAX,
 };
-use types::{BufferPool, FileSequence};
 
 use crate::error::Error;
 
@@ -26,7 +27,7 @@ type Key = (FileSequence, u64);
 #[derive(Debug)]
 pub(super) struct Windows {
     budget_bytes: usize,
-    buffers: Arc<BufferPool>,
+    buffers: Arc<DirectPool>,
     state: Mutex<State>,
     loaded: Condvar,
 }
@@ -102,7 +103,7 @@ impl Windows {
     pub(super) fn new(budget_bytes: usize) -> Self {
         Self {
             budget_bytes,
-            buffers: BufferPool::new(READ_POOL_BYTES),
+            buffers: DirectPool::new(in_memory(READ_WINDOW_BYTES), READ_WINDOWS_FREE_MAX),
             state: Mutex::default(),
             loaded: Condvar::new(),
         }
@@ -227,9 +228,9 @@ impl Windows {
             return Ok(bytes);
         }
         let end = range.readable_end.max(to).min(start + READ_WINDOW_BYTES);
-        let mut buffer = self.buffers.take_filled(in_memory(end - start));
-        let got = range.file.read_at(&mut buffer, start)?;
-        let part = slice(&Bytes::from_owner(buffer).slice(..got), start, from, to);
+        let mut window = self.take(end - start);
+        let got = range.file.read_at(&mut window, start)?;
+        let part = slice(&window.freeze(got), start, from, to);
         part.map_or_else(|| exactly(range.file, from, to), Ok)
     }
 
@@ -237,13 +238,13 @@ impl Windows {
     /// it is not there, and to put it there costs more than to read it.
     fn load(&self, range: &Range<'_>, start: u64, to: u64) -> Result<Bytes, Error> {
         let end = range.readable_end.max(to).next_multiple_of(BLOCK_BYTES);
-        let len = end.min(start + READ_WINDOW_BYTES) - start;
-        let (len, block) = (in_memory(len), in_memory(BLOCK_BYTES));
-        let mut buffer = self.buffers.take_filled(len + block);
-        let skipped = bytes_before_boundary(&buffer);
-        let target = buffer.get_mut(skipped..skipped + len).unwrap_or_default();
-        let got = range.file.read_direct_at(target, start)?;
-        Ok(Bytes::from_owner(buffer).slice(skipped..skipped + got))
+        let mut window = self.take(end.min(start + READ_WINDOW_BYTES) - start);
+        let got = range.file.read_direct_at(&mut window, start)?;
+        Ok(window.freeze(got))
+    }
+
+    fn take(&self, bytes: u64) -> DirectBuffer {
+        self.buffers.take(in_memory(bytes))
     }
 }
 

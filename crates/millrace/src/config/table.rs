@@ -113,7 +113,7 @@ pub(crate) static KEYS: &[Key] = &[
         "2147483648",
     )
     .help("Log that may wait to be sealed, at most 1/8 of the disk; producers slow near it."),
-    node("log.tail.bytes", int(MIB, I64_MAX), Unit::Bytes, "33554432")
+    node("log.tail.bytes", int(MIB, I64_MAX), Unit::Bytes, "16777216")
         .help("Memory for the newest records, from which readers at the end are served."),
     node(
         "log.retention.check.interval.ms",

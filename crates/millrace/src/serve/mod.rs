@@ -7,7 +7,6 @@
 mod bind;
 mod clock;
 mod kafka_settings;
-mod memory;
 mod ready;
 mod shell_status;
 mod signals;
@@ -28,7 +27,6 @@ use shell_status::ShellStatus;
 pub(crate) fn run(settings: &Settings) -> Outcome {
     let config = NodeConfig::new(settings);
     logging::start(config.log_levels.clone(), &config.log_format);
-    memory::refuse_huge_pages();
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }

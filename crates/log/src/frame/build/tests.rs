@@ -1,6 +1,7 @@
 use super::*;
 use crate::entry::{Kind, Origin, Payload};
 use crate::frame::{FrameFault, FrameHeader};
+use types::limits::BLOCK_BYTES;
 use types::{LogIndex, Offset, PartitionId, ShardId, Term};
 
 const EPOCH: FileEpoch = FileEpoch(0x0123_4567_89ab_cdef);
