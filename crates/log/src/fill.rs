@@ -57,7 +57,7 @@ impl Filler {
     pub(crate) fn is_due(&mut self, log: &CommitLog, now: Duration) -> bool {
         self.count(log.written_bytes(), now);
         let has_target = self.has_spare() || log.spare_count() >= SPARES_WANTED;
-        let has_budget = self.budget_bytes >= self.zeros.len() as u64 || self.is_at_end();
+        let has_budget = self.budget_bytes >= FILL_STEP_BYTES || self.is_at_end();
         !self.is_fast && has_target && has_budget && (self.has_spare() || log.has_unfilled_spare())
     }
 
