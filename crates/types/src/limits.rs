@@ -33,7 +33,7 @@ pub const READ_AHEAD_WINDOWS: u64 = 2 * READ_SPAN_BYTES / READ_WINDOW_BYTES;
 /// Windows that had to go and are remembered: those of 8 GiB.
 pub const READ_WINDOWS_GONE_MAX: usize = 8 << 10;
 /// Windows that are kept for the next reader.
-pub const READ_WINDOWS_BYTES: usize = 16 << 20;
+pub const READ_WINDOWS_BYTES: usize = 24 << 20;
 /// Memory of requests that is kept for the next ones.
 pub const KAFKA_REQUEST_POOL_BYTES: usize = 4 << 20;
 /// Buffers from this size on are kept for others; sizes are multiples of it.
