@@ -7,9 +7,9 @@ use types::limits::{BLOCK_BYTES, HUGE_PAGE_BYTES};
 
 use crate::bytes_before_boundary;
 
-/// Zeros, so many of them from the first boundary of huge pages on.
+/// Memory that has room for `bytes` from the first boundary of huge pages on.
 pub(crate) fn new_memory(bytes: usize) -> BytesMut {
-    let mut memory = BytesMut::zeroed(bytes.next_multiple_of(HUGE_PAGE_BYTES) + HUGE_PAGE_BYTES);
+    let mut memory = BytesMut::with_capacity(with_boundary(bytes));
     prefer_huge_pages(&mut memory);
     memory
 }
@@ -22,7 +22,8 @@ pub(crate) fn aligned(mut memory: BytesMut, bytes: usize) -> BytesMut {
     part
 }
 
-/// So many zeros at a block boundary of memory. They take none as long as they are only read.
+/// So many zeros at a block boundary of memory. As long as they are only read they take none, where
+/// the allocator has fresh memory for them.
 #[must_use]
 pub fn zeros(bytes: usize) -> Bytes {
     if bytes < HUGE_PAGE_BYTES / 2 {
@@ -31,26 +32,26 @@ pub fn zeros(bytes: usize) -> Bytes {
         part.truncate(bytes);
         return part.freeze();
     }
-    aligned(new_memory(bytes), bytes).freeze()
+    let mut memory = BytesMut::zeroed(with_boundary(bytes));
+    prefer_huge_pages(&mut memory);
+    aligned(memory, bytes).freeze()
+}
+
+const fn with_boundary(bytes: usize) -> usize {
+    bytes.next_multiple_of(HUGE_PAGE_BYTES) + HUGE_PAGE_BYTES
 }
 
 #[cfg(target_os = "linux")]
 fn prefer_huge_pages(memory: &mut BytesMut) {
     let address = memory.as_ptr().addr();
     let from = address.next_multiple_of(HUGE_PAGE_BYTES) - address;
-    let len = memory.len().saturating_sub(from) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
-    let Some(part) = memory.get_mut(from..from + len) else {
-        return;
-    };
+    let len = memory.capacity().saturating_sub(from) / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
     #[expect(unsafe_code, reason = "no safe call gives this advice")]
     // SAFETY: the range is memory of ours, from a page boundary on, and the advice changes none of
     // its bytes.
     let advised = unsafe {
-        rustix::mm::madvise(
-            part.as_mut_ptr().cast(),
-            part.len(),
-            rustix::mm::Advice::LinuxHugepage,
-        )
+        let start = memory.as_mut_ptr().wrapping_add(from);
+        rustix::mm::madvise(start.cast(), len, rustix::mm::Advice::LinuxHugepage)
     };
     // A system without them loses nothing but speed.
     advised.ok();

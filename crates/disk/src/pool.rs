@@ -46,6 +46,7 @@ impl DirectPool {
 
     fn make(&self) -> BytesMut {
         let mut rest = aligned(new_memory(HUGE_PAGE_BYTES), HUGE_PAGE_BYTES);
+        rest.resize(HUGE_PAGE_BYTES, 0);
         let first = rest.split_to(self.buffer_bytes);
         let mut free = self.free.lock();
         while rest.len() >= self.buffer_bytes {

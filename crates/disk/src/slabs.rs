@@ -42,7 +42,7 @@ impl Slabs {
     pub fn take(&mut self, bytes: usize) -> BytesMut {
         debug_assert!(bytes.is_multiple_of(in_memory(BLOCK_BYTES)));
         if bytes > self.slab_bytes {
-            return aligned(cleared(bytes), bytes);
+            return aligned(new_memory(bytes), bytes);
         }
         let has_room = |slab: &mut BytesMut| slab.capacity() >= bytes;
         let mut current = match self.current.take_if(has_room) {
@@ -80,14 +80,8 @@ impl Slabs {
             free += 1;
             free <= FREE_SLABS_KEPT
         });
-        next.unwrap_or_else(|| cleared(self.slab_bytes))
+        next.unwrap_or_else(|| new_memory(self.slab_bytes))
     }
-}
-
-fn cleared(bytes: usize) -> BytesMut {
-    let mut memory = new_memory(bytes);
-    memory.clear();
-    memory
 }
 
 fn in_memory(bytes: u64) -> usize {

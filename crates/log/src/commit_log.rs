@@ -1,4 +1,4 @@
-//! The commit log: what owner, writer, syncer and background share, and the two step machines.
+//! The commit log: what owner, writer, syncer and background share, and three step machines.
 
 mod assembler;
 
@@ -94,8 +94,10 @@ struct State {
     queue_bytes: u64,
     /// Something was taken out of the queue that the writer does not write yet.
     left: bool,
-    /// Bytes of that, frames that are made aside.
+    /// Bytes of that which stand in no frame.
     left_bytes: u64,
+    /// A frame is made ahead.
+    made: bool,
     /// A frame waits for a file.
     waiting: bool,
     /// The writer writes.
@@ -161,6 +163,7 @@ impl CommitLog {
             queue_bytes: 0,
             left: false,
             left_bytes: 0,
+            made: false,
             waiting: false,
             writing: false,
             writer_sleeps: None,
@@ -219,12 +222,13 @@ impl CommitLog {
     }
 
     fn wake_assembler(&self, state: &State) {
-        if state.writing && state.fills_frame() {
+        if state.wants_frame() {
             self.assembler_work.notify_one();
         }
     }
 
-    /// Asks for a sync of all that is written or queued: a reader waits for it.
+    /// Asks for a sync of what is written, and of the next frame: a reader waits for what is under
+    /// way.
     pub fn request_sync(&self) {
         let now = self.clock.monotonic();
         let mut state = self.state.lock();
@@ -358,7 +362,7 @@ impl CommitLog {
     #[must_use]
     pub fn wait_for_assembler_work(&self) -> bool {
         let mut state = self.state.lock();
-        if !state.closing {
+        while !state.closing && !state.wants_frame() {
             self.assembler_work.wait(&mut state);
         }
         !state.closing
@@ -482,10 +486,11 @@ impl WriterMachine {
     #[must_use]
     pub fn new(log: Arc<CommitLog>, writer: Writer) -> Self {
         let draft = (writer.position() == HEADER_BYTES).then(|| new_draft(writer.file()));
+        let assembler = Assembler::new(writer.frame_room());
         Self {
             log,
             writer,
-            assembler: Arc::default(),
+            assembler: Arc::new(Mutex::new(assembler)),
             due: Duration::ZERO,
             draft,
         }

@@ -8,7 +8,7 @@ pub const FRAME_BYTES_MAX: u64 = 8 << 20;
 /// it is written, and a virtio disk takes it in one request, whose 256 descriptors are two more than
 /// its blocks.
 pub const FRAME_BYTES_USUAL: u64 = 254 * BLOCK_BYTES;
-/// A frame counts as full from the size of which a file takes so many.
+/// In a small file a frame is full earlier: so many full ones fit into any file.
 pub const FRAMES_PER_FILE_MIN: u64 = 8;
 /// Frames that came longer ago leave the memory for the newest records.
 pub const TAIL_AGE_MS_MAX: u64 = 2_000;
@@ -22,7 +22,7 @@ pub const HUGE_PAGE_BYTES: usize = 2 << 20;
 pub const FRAME_SLAB_BYTES: usize = 2 << 20;
 /// Such pieces that are remembered for their next use; more belong to who reads in them.
 pub const FRAME_SLABS_MAX: usize = 64;
-/// Memory of windows that nobody reads any more that is kept for the next ones: so many windows.
+/// The memory of so many windows that nobody reads any more is kept for the next ones.
 pub const READ_WINDOWS_FREE_MAX: usize = 4;
 /// Partitions that are read together go through so much of a file and no more before those of them
 /// that are behind get their turn: they stay side by side, and meet in the same windows.
@@ -191,10 +191,14 @@ pub const UNSYNCED_MS_MAX: u64 = 50;
 pub const SPARES_RESERVED: usize = 3;
 /// Of these, the ones that no entry takes: a recovery on a full device needs one.
 pub const SPARES_FOR_RECOVERY: usize = 1;
-/// A block of a new spare is written every so many bytes. ext4 keeps up to four extents of a file in
-/// its inode: where a file comes back to so few after each write, it frees the block of its extent
-/// tree each time, and may tell the device so (docs/decisions/0014).
-pub const SPARE_MARK_BYTES: u64 = 32 << 20;
+/// So many single blocks of a new spare are written at its end. ext4 keeps up to four extents of a
+/// file in its inode: where a file comes back to so few after each write, it frees the block of its
+/// extent tree each time, and may tell the device so (docs/decisions/0014).
+pub const SPARE_MARKS: u64 = 6;
+/// They are so far apart: ext4 fills smaller gaps with zeros instead.
+pub const SPARE_MARK_BYTES: u64 = 1 << 20;
+/// Smaller files are over too soon for that.
+pub const SPARE_MARKED_BYTES_MIN: u64 = 16 << 20;
 /// Zeros are written into spares in steps of so many bytes, so that the log's writes never queue
 /// behind them for long.
 pub const FILL_STEP_BYTES: u64 = 1 << 20;

@@ -28,7 +28,7 @@ pub(super) enum Task {
 
 /// Takes entries out of the queue, in order, and makes frames of them. Writer and assembler machine
 /// share it: each for the time of one frame.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Assembler {
     taken: VecDeque<Entry>,
     taken_bytes: u64,
@@ -37,11 +37,23 @@ pub(super) struct Assembler {
     builder: FrameBuilder,
     /// The next frame, if it was made while the one before was written.
     ahead: Option<Assembled>,
-    /// Bytes that the file takes behind the frame that the writer has.
+    /// What the next frame may take behind the one that the writer has.
     room: u64,
 }
 
 impl Assembler {
+    /// For a file that takes frames of so many bytes.
+    pub(super) fn new(room: u64) -> Self {
+        Self {
+            taken: VecDeque::new(),
+            taken_bytes: 0,
+            taken_due: None,
+            builder: FrameBuilder::default(),
+            ahead: None,
+            room,
+        }
+    }
+
     /// The next frame for the writer; an empty one where the last one is to be proven.
     pub(super) fn next(&mut self, log: &CommitLog, writer: &Writer) -> Task {
         let now = log.clock.monotonic();
@@ -62,7 +74,7 @@ impl Assembler {
             state.writing = true;
         }
         let next = made.unwrap_or_else(|| {
-            self.room = writer.room();
+            self.room = writer.frame_room();
             self.assemble(now)
         });
         self.room = writer.room_behind(next.frame.frame_bytes());
@@ -72,16 +84,14 @@ impl Assembler {
 
     /// Makes the next frame while the present one is written, if there is enough for a full one.
     fn assemble_ahead(&mut self, log: &CommitLog) -> Progress {
-        if self.ahead.is_some() {
-            return Progress::Idle(None);
-        }
         let now = log.clock.monotonic();
         {
             let mut state = log.state.lock();
-            if state.poisoned.is_some() || !state.fills_frame() {
+            if !state.fills_frame() {
                 return Progress::Idle(None);
             }
             self.take_queue(&mut state);
+            // Who is to write now waits for this frame.
             state.left = true;
         }
         let next = self.assemble(now);
@@ -121,9 +131,8 @@ impl Assembler {
         let mut state = log.state.lock();
         state.left = self.ahead.is_some() || !self.taken.is_empty();
         state.left_bytes = self.taken_bytes;
-        if self.ahead.is_none() {
-            log.wake_assembler(&state);
-        }
+        state.made = self.ahead.is_some();
+        log.wake_assembler(&state);
     }
 }
 
@@ -147,9 +156,14 @@ impl AssemblerMachine {
 }
 
 impl State {
-    /// Whether what waits makes a full frame.
-    pub(super) fn fills_frame(&self) -> bool {
+    /// Whether what waits makes a full frame, and none is made.
+    fn fills_frame(&self) -> bool {
         let full = FRAME_BYTES_USUAL.min(self.file.file_bytes / FRAMES_PER_FILE_MIN);
-        self.left_bytes + self.queue_bytes >= full
+        !self.made && self.poisoned.is_none() && self.left_bytes + self.queue_bytes >= full
+    }
+
+    /// Whether it is worth a thread to make a frame now: the writer could not.
+    pub(super) fn wants_frame(&self) -> bool {
+        self.writing && self.fills_frame()
     }
 }

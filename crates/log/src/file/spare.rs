@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use disk::{Disk, File};
-use types::limits::{BLOCK_BYTES, SPARE_MARK_BYTES};
+use types::limits::{BLOCK_BYTES, SPARE_MARK_BYTES, SPARE_MARKED_BYTES_MIN, SPARE_MARKS};
 use types::{FileEpoch, FileSequence, FrameNumber};
 
 use super::header::{FileHeader, FileState};
@@ -158,13 +158,16 @@ impl Provisioner {
     }
 }
 
-/// Writes a block every so often, so that the file keeps more extents than fit into an inode.
+/// Writes a few blocks at the end of a file, so that it keeps more extents than fit into an inode.
 fn write_marks(spare: &Spare) -> Result<(), Error> {
-    let mut next = SPARE_MARK_BYTES;
-    while next < spare.file_bytes {
-        let mark = IoSlice::new(&ZERO_BLOCK);
-        spare.file.write_at(&[mark], next - BLOCK_BYTES)?;
-        next += SPARE_MARK_BYTES;
+    if spare.file_bytes < SPARE_MARKED_BYTES_MIN {
+        return Ok(());
+    }
+    for number in 0..SPARE_MARKS {
+        let position = spare.file_bytes - number * SPARE_MARK_BYTES - BLOCK_BYTES;
+        spare
+            .file
+            .write_at(&[IoSlice::new(&ZERO_BLOCK)], position)?;
     }
     Ok(())
 }
@@ -186,7 +189,7 @@ mod tests {
     use parking_lot::Mutex;
 
     #[test]
-    fn a_block_of_a_new_spare_is_written_every_so_often_before_its_name_is_synced() {
+    fn blocks_at_the_end_of_a_new_spare_are_written_before_its_name_is_synced() {
         let dir = PathBuf::from("/log");
         let sim = SimDisk::new(1);
         sim.create_dir(&dir).unwrap();
@@ -200,10 +203,10 @@ mod tests {
             }
         };
         let disk = Arc::new(RecordingDisk::new(Arc::new(sim), observer));
-        let bytes = 2 * SPARE_MARK_BYTES + BLOCK_BYTES;
+        let bytes = SPARE_MARKED_BYTES_MIN;
         let provisioner = Provisioner::new(disk, dir, [1; 16], bytes, 0, 0);
         let spare = provisioner.make().unwrap();
-        let marks = [SPARE_MARK_BYTES, 2 * SPARE_MARK_BYTES].map(|end| end - BLOCK_BYTES);
+        let marks = [0, SPARE_MARKS - 1].map(|mark| bytes - mark * SPARE_MARK_BYTES - BLOCK_BYTES);
         let seen = std::mem::take(&mut *seen.lock());
         let at = |op| seen.iter().position(|seen| *seen == op).unwrap();
         let synced = seen.iter().position(|(op, _)| *op == Op::SyncDir).unwrap();

@@ -108,12 +108,24 @@ impl Writer {
         }
     }
 
-    /// Bytes that its file takes behind the next frame, if that is so large.
+    /// What the next frame may take: it fits into the present file, and into a new one where this
+    /// turns out to be full.
+    #[must_use]
+    pub fn frame_room(&self) -> u64 {
+        self.room().min(self.fresh_room())
+    }
+
+    /// What the frame behind the next one may take, if that is so large.
     #[must_use]
     pub fn room_behind(&self, frame_bytes: u64) -> u64 {
-        let fresh = self.provisioner.file_bytes().saturating_sub(HEADER_BYTES);
+        let fresh = self.fresh_room();
         let room = self.room().checked_sub(frame_bytes);
         room.unwrap_or_else(|| fresh.saturating_sub(frame_bytes))
+            .min(fresh)
+    }
+
+    fn fresh_room(&self) -> u64 {
+        self.provisioner.file_bytes().saturating_sub(HEADER_BYTES)
     }
 
     /// Whether a frame waits for a file.
@@ -149,7 +161,7 @@ impl Writer {
             }
             return Err(error.into());
         }
-        let frame = frame.place(self.file.sequence, self.position, self.next_frame);
+        let frame = frame.place(self.file.sequence);
         self.position += frame.frame_bytes;
         self.next_frame = self.next_frame.next();
         Ok(WriterStep::Written(frame))

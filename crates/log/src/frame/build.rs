@@ -106,6 +106,8 @@ impl FrameBuilder {
         buffer.extend_from_slice(ZERO_BLOCK.get(..padding).unwrap_or(&ZERO_BLOCK));
         LooseFrame {
             entries: laid,
+            position: 0,
+            number: FrameNumber(0),
             buffer,
         }
     }
@@ -122,7 +124,7 @@ impl FrameBuilder {
     ) -> Frame {
         let mut loose = self.lay_out();
         loose.address(epoch, position, number, synced);
-        loose.place(file, position, number)
+        loose.place(file)
     }
 }
 
@@ -136,11 +138,14 @@ struct LaidEntry {
 
 /// A frame that has no place yet: its payloads stand in memory as they will in the file, so that
 /// this, which is most of the work, can be done while another frame is written. Only its header
-/// depends on the place; it is written over where the first place turns out to have no room.
+/// depends on the place, and may be written for another one while the frame is not.
 #[derive(Debug)]
 pub struct LooseFrame {
     /// In the order of their payloads.
     entries: Vec<LaidEntry>,
+    /// The place and number in its header.
+    position: u64,
+    number: FrameNumber,
     /// Starts at a block boundary of memory, as writes past the page cache want it.
     buffer: BytesMut,
 }
@@ -160,6 +165,7 @@ impl LooseFrame {
         number: FrameNumber,
         synced: FrameNumber,
     ) -> &[u8] {
+        (self.position, self.number) = (position, number);
         let header = self.header(epoch, position, number, synced);
         if let Some(place) = self.buffer.get_mut(..header.len()) {
             place.copy_from_slice(&header);
@@ -167,10 +173,10 @@ impl LooseFrame {
         &self.buffer
     }
 
-    /// The frame, once it stands where its header says.
+    /// The frame, once it stands in this file where its header says.
     #[must_use]
-    pub fn place(self, file: FileSequence, position: u64, number: FrameNumber) -> Frame {
-        let mut next = position + header_bytes(self.entries.len()) as u64;
+    pub fn place(self, file: FileSequence) -> Frame {
+        let mut next = self.position + header_bytes(self.entries.len()) as u64;
         let mut placed: Vec<_> = self
             .entries
             .iter()
@@ -187,9 +193,9 @@ impl LooseFrame {
             .collect();
         placed.sort_by_key(|e| (e.header.shard, e.header.index));
         Frame {
-            number,
+            number: self.number,
             file,
-            position,
+            position: self.position,
             frame_bytes: self.frame_bytes(),
             entries: placed,
             bytes: self.buffer.freeze(),

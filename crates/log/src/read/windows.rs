@@ -17,6 +17,10 @@ use crate::error::Error;
 /// A window: a file and the multiple of [`READ_WINDOW_BYTES`] where it starts.
 type Key = (FileSequence, u64);
 
+/// Memory that a window takes, however little of it was read.
+#[expect(clippy::cast_possible_truncation, reason = "it is 1 MiB")]
+const WINDOW_BYTES: usize = READ_WINDOW_BYTES as usize;
+
 /// Keeps what was read from the device, a window at a time: partitions stand between each other in
 /// a log file, so a window that one of them needs is soon needed by others. Files never change
 /// where they were written, and their numbers are never used again.
@@ -103,7 +107,7 @@ impl Windows {
     pub(super) fn new(budget_bytes: usize) -> Self {
         Self {
             budget_bytes,
-            buffers: DirectPool::new(in_memory(READ_WINDOW_BYTES), READ_WINDOWS_FREE_MAX),
+            buffers: DirectPool::new(WINDOW_BYTES, READ_WINDOWS_FREE_MAX),
             state: Mutex::default(),
             loaded: Condvar::new(),
         }
@@ -272,14 +276,14 @@ impl State {
 
     fn put(&mut self, key: Key, bytes: Bytes, is_used: bool, budget_bytes: usize) {
         self.uses += 1;
-        self.bytes += bytes.len();
+        self.bytes += WINDOW_BYTES;
         let window = Window {
             bytes,
             last_use: self.uses,
             is_used,
         };
-        if let Some(before) = self.windows.insert(key, window) {
-            self.bytes -= before.bytes.len();
+        if self.windows.insert(key, window).is_some() {
+            self.bytes -= WINDOW_BYTES;
         }
         while self.bytes > budget_bytes && self.windows.len() > 1 {
             let oldest = self
@@ -289,8 +293,8 @@ impl State {
             let Some(oldest) = oldest.map(|(key, _)| *key) else {
                 return;
             };
-            if let Some(window) = self.windows.remove(&oldest) {
-                self.bytes -= window.bytes.len();
+            if self.windows.remove(&oldest).is_some() {
+                self.bytes -= WINDOW_BYTES;
             }
             self.note_gone(oldest);
         }
