@@ -43,20 +43,6 @@ impl BufferPool {
         }
     }
 
-    /// A buffer of exactly `len` bytes with unknown content.
-    #[must_use]
-    pub fn take_filled(self: &Arc<Self>, len: usize) -> PooledBuffer {
-        let class = class_of(len);
-        let kept = class.and_then(|class| self.kept().take(class));
-        let mut bytes = kept.unwrap_or_else(|| vec![0; class.unwrap_or(len)]);
-        // Cleared only where the buffer was shorter in its last use.
-        bytes.resize(len, 0);
-        PooledBuffer {
-            bytes,
-            pool: Arc::clone(self),
-        }
-    }
-
     fn give_back(&self, bytes: Vec<u8>) {
         let capacity = bytes.capacity();
         if !(POOLED_BUFFER_BYTES_MIN..=POOLED_BUFFER_BYTES_MAX).contains(&capacity) {
@@ -188,14 +174,5 @@ mod tests {
         drop(pool.take(100));
         drop(pool.take(POOLED_BUFFER_BYTES_MAX + 1));
         assert_eq!(pool.kept().bytes, 0);
-    }
-
-    #[test]
-    fn a_filled_buffer_has_the_length_asked_for() {
-        let pool = BufferPool::new(usize::MAX);
-        drop(pool.take_filled(LARGE));
-        let longer = pool.take_filled(LARGE - 3);
-        assert_eq!((longer.len(), longer.capacity()), (LARGE - 3, LARGE));
-        assert_eq!(pool.take_filled(7).len(), 7);
     }
 }
