@@ -37,7 +37,15 @@ pub(crate) fn config(root: &Path) -> NodeConfig {
 
 /// Opens the node of a directory and starts its threads.
 pub(crate) fn start(root: &Path, disk: Arc<dyn Disk>) -> (Running, Broker) {
-    let clock: Arc<dyn types::Clock> = Arc::new(SystemClock::new());
+    start_at(root, disk, Arc::new(SystemClock::new()))
+}
+
+/// Like [`start`], by another clock.
+pub(crate) fn start_at(
+    root: &Path,
+    disk: Arc<dyn Disk>,
+    clock: Arc<dyn types::Clock>,
+) -> (Running, Broker) {
     let random = Box::new(SystemRandom::new());
     let machines = broker::open(&config(root), disk, Arc::clone(&clock), random).unwrap();
     let broker = Broker::new(BrokerParts {
