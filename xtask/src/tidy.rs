@@ -3,6 +3,7 @@
 mod corpora;
 mod edges;
 mod formats;
+mod locks;
 mod sizes;
 mod words;
 
@@ -58,6 +59,7 @@ pub(crate) fn run() -> Result<()> {
     let files = files()?;
     let mut faults = edges::check()?;
     faults.extend(formats::check(&files));
+    faults.extend(locks::check(&files));
     faults.extend(corpora::check(&files));
     faults.extend(sizes::check(&files));
     faults.extend(words::check(&files));

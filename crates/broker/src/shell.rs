@@ -91,9 +91,9 @@ impl Running {
     #[must_use]
     pub fn has_ended(&self) -> bool {
         let log = [&self.writer, &self.assembler, &self.syncer];
-        log.iter()
-            .chain(&[&self.owner, &self.background])
-            .any(|thread| thread.is_finished())
+        let others = [&self.owner, &self.background];
+        let mut all = log.into_iter().chain(others);
+        all.any(JoinHandle::is_finished)
     }
 
     /// Stops in order: a checkpoint, the last entry synced and proven, the threads ended.

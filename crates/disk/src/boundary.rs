@@ -7,6 +7,10 @@ use types::limits::BLOCK_BYTES;
 /// [`File::read_direct_at`](crate::File::read_direct_at). Less than a block.
 #[must_use]
 pub fn bytes_before_boundary(buffer: &[u8]) -> usize {
-    let block = usize::try_from(BLOCK_BYTES).unwrap_or(1);
-    buffer.as_ptr().addr().next_multiple_of(block) - buffer.as_ptr().addr()
+    buffer.as_ptr().addr().next_multiple_of(block()) - buffer.as_ptr().addr()
+}
+
+/// Bytes of a block, in memory.
+pub(crate) fn block() -> usize {
+    usize::try_from(BLOCK_BYTES).unwrap_or(usize::MAX)
 }

@@ -1,11 +1,11 @@
 //! Memory for reads and writes past the page cache: on huge pages where the system has them. A device
-//! then gets a buffer in one piece instead of one per 4 KiB, which costs a quarter of the processor
-//! time and on virtual disks half of the time as well (docs/decisions/0014).
+//! then gets a buffer in one piece instead of one per 4 KiB, which costs a quarter to half of the
+//! processor time and on virtual disks about half of the time as well (docs/decisions/0014).
 
 use bytes::{Bytes, BytesMut};
-use types::limits::{BLOCK_BYTES, HUGE_PAGE_BYTES};
+use types::limits::HUGE_PAGE_BYTES;
 
-use crate::bytes_before_boundary;
+use crate::boundary::{block, bytes_before_boundary};
 
 /// Memory that has room for `bytes` from the first boundary of huge pages on.
 pub(crate) fn new_memory(bytes: usize) -> BytesMut {
@@ -26,6 +26,7 @@ pub(crate) fn aligned(mut memory: BytesMut, bytes: usize) -> BytesMut {
 /// the allocator has fresh memory for them.
 #[must_use]
 pub fn zeros(bytes: usize) -> Bytes {
+    // So few gain nothing from a huge page.
     if bytes < HUGE_PAGE_BYTES / 2 {
         let mut memory = BytesMut::zeroed(bytes + block());
         let mut part = memory.split_off(bytes_before_boundary(&memory));
@@ -59,10 +60,6 @@ fn prefer_huge_pages(memory: &mut BytesMut) {
 
 #[cfg(not(target_os = "linux"))]
 fn prefer_huge_pages(_memory: &mut BytesMut) {}
-
-fn block() -> usize {
-    usize::try_from(BLOCK_BYTES).unwrap_or(usize::MAX)
-}
 
 #[cfg(test)]
 mod tests {

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 
 use bytes::BytesMut;
-use types::limits::{BLOCK_BYTES, HUGE_PAGE_BYTES};
+use types::limits::HUGE_PAGE_BYTES;
 
+use crate::boundary::block;
 use crate::memory::{aligned, new_memory};
 
 /// Hands out buffers that stand one behind the other in large pieces of memory. Whoever lets them go
@@ -40,7 +41,7 @@ impl Slabs {
     /// An empty buffer with room for exactly `bytes`, a multiple of a block, at a block boundary of
     /// memory.
     pub fn take(&mut self, bytes: usize) -> BytesMut {
-        debug_assert!(bytes.is_multiple_of(in_memory(BLOCK_BYTES)));
+        debug_assert!(bytes.is_multiple_of(block()));
         if bytes > self.slab_bytes {
             return aligned(new_memory(bytes), bytes);
         }
@@ -82,10 +83,6 @@ impl Slabs {
         });
         next.unwrap_or_else(|| new_memory(self.slab_bytes))
     }
-}
-
-fn in_memory(bytes: u64) -> usize {
-    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]

@@ -34,13 +34,6 @@ pub mod recovery;
 pub mod segment;
 mod tail;
 
-use types::limits::BLOCK_BYTES;
-
-/// What frames are padded with, and spares marked.
-static ZERO_BLOCK: [u8; 4096] = [0; 4096];
-
-const _: () = assert!(ZERO_BLOCK.len() as u64 == BLOCK_BYTES);
-
 pub use commit_log::{
     AssemblerMachine, CommitLog, HandOver, LogEvent, Progress, Queued, SyncerMachine, WhoWrites,
     WriterMachine, error_chain, spares_for_data,
@@ -50,3 +43,8 @@ pub use decode::Malformed;
 pub use entry::{Entry, EntryHeader, Kind, Origin, Payload};
 pub use error::{Corruption, Error};
 pub use tail::Tail;
+
+/// What frames are padded with, and spares marked.
+static ZERO_BLOCK: [u8; 4096] = [0; 4096];
+
+const _: () = assert!(ZERO_BLOCK.len() as u64 == types::limits::BLOCK_BYTES);
