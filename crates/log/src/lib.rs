@@ -43,8 +43,3 @@ pub use decode::Malformed;
 pub use entry::{Entry, EntryHeader, Kind, Origin, Payload};
 pub use error::{Corruption, Error};
 pub use tail::Tail;
-
-/// What frames are padded with, and spares marked.
-static ZERO_BLOCK: [u8; 4096] = [0; 4096];
-
-const _: () = assert!(ZERO_BLOCK.len() as u64 == types::limits::BLOCK_BYTES);

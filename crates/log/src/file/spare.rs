@@ -11,8 +11,8 @@ use types::{FileEpoch, FileSequence, FrameNumber};
 
 use super::header::{FileHeader, FileState};
 use super::log_file::LogFile;
-use crate::ZERO_BLOCK;
 use crate::error::Error;
+use crate::frame::ZERO_BLOCK;
 
 /// A file with allocated blocks whose header says spare.
 #[derive(Debug)]

@@ -5,9 +5,8 @@ use disk::Slabs;
 use types::limits::{FRAME_BYTES_USUAL, FRAME_ENTRIES_MAX, FRAME_SLAB_BYTES, FRAME_SLABS_MAX};
 use types::{FileEpoch, FileSequence, FrameNumber};
 
-use super::format::{CRC_FROM, FIXED_BYTES, MAGIC, VERSION};
+use super::format::{CRC_FROM, FIXED_BYTES, MAGIC, VERSION, ZERO_BLOCK};
 use super::header::{header_bytes, padded, write_descriptor};
-use crate::ZERO_BLOCK;
 use crate::entry::{Entry, EntryHeader};
 
 /// An entry and where its payload stands.

@@ -13,3 +13,8 @@ pub const DESCRIPTOR_BYTES: usize = 72;
 pub(super) const CRC_FROM: usize = 8;
 /// Where the file epoch stands.
 pub const EPOCH_AT: u64 = 24;
+
+/// What frames are padded with, and spares marked.
+pub(crate) static ZERO_BLOCK: [u8; 4096] = [0; 4096];
+
+const _: () = assert!(ZERO_BLOCK.len() as u64 == types::limits::BLOCK_BYTES);

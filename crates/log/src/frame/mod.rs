@@ -5,5 +5,6 @@ mod format;
 mod header;
 
 pub use build::{Frame, FrameBuilder, LooseFrame, PlacedEntry};
+pub(crate) use format::ZERO_BLOCK;
 pub use format::{DESCRIPTOR_BYTES, EPOCH_AT, FIXED_BYTES, MAGIC, VERSION};
 pub use header::{FrameFault, FrameHeader, PlacedHeader};
