@@ -111,7 +111,6 @@ fn check_producers(bytes: &[u8]) -> bool {
         ..BatchHeader::default()
     };
     black_box(states.check(&header, 0, 1_000).is_ok());
-    states.trim(Offset(10));
     states.expire(10);
     assert!(ProducerStates::decode(&states.encode()).is_some());
     true

@@ -4,7 +4,7 @@ mod support;
 
 use millrace_kafka::wire::messages::*;
 use millrace_kafka::wire::{ApiKey, ErrorCode};
-use support::{Client, TestNode, batch, values};
+use support::{Client, TestNode, batch, delete_records, values};
 
 /// Offset and timestamp found.
 async fn look(client: &mut Client, version: i16, timestamp: i64) -> (i64, i64, i16) {
@@ -27,19 +27,6 @@ fn list(asked: &[(i32, i64)], epoch: i32) -> ListOffsetsRequest {
             partitions: partitions.collect(),
         }],
         ..ListOffsetsRequest::default()
-    }
-}
-
-fn delete_records(offset: i64) -> DeleteRecordsRequest {
-    DeleteRecordsRequest {
-        topics: vec![DeleteRecordsTopic {
-            name: "t".to_owned(),
-            partitions: vec![DeleteRecordsPartition {
-                partition_index: 0,
-                offset,
-            }],
-        }],
-        ..DeleteRecordsRequest::default()
     }
 }
 

@@ -8,7 +8,9 @@ use bytes::Bytes;
 use millrace_kafka::wire::messages::*;
 use millrace_kafka::wire::{ApiKey, ErrorCode};
 use record::{BatchBuilder, Codec};
-use support::{Client, TestNode, batch, batches, built, fetch, packed, produce, values};
+use support::{
+    Client, TestNode, batch, batches, built, delete_records, fetch, packed, produce, values,
+};
 use types::{ProducerEpoch, ProducerId, Sequence, TopicId};
 
 fn producing(id: i64, epoch: i16, sequence: i32, values: &[&str]) -> Bytes {
@@ -310,6 +312,30 @@ async fn an_idempotent_producer_appends_each_batch_once_and_in_order() {
     let fenced = client.produce("t", 0, producing(id, 0, 3, &["e"])).await;
     assert_eq!(fenced.error_code, ErrorCode::INVALID_PRODUCER_EPOCH);
     assert_eq!(values(&client.fetch("t", 0, 0).await), ["a", "b", "c", "d"]);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_producer_is_known_after_its_records_are_deleted() {
+    let node = TestNode::start().await;
+    node.topic("t", 1, &[]).await;
+    let mut client = node.connect().await;
+    client
+        .produce("t", 0, producing(7, 0, 0, &["a", "b"]))
+        .await;
+    let deleted = client.call(2, &delete_records(-1)).await;
+    assert_eq!(deleted.topics[0].partitions[0].low_watermark, 2);
+    let behind_a_gap = client.produce("t", 0, producing(7, 0, 3, &["d"])).await;
+    assert_eq!(
+        behind_a_gap.error_code,
+        ErrorCode::OUT_OF_ORDER_SEQUENCE_NUMBER
+    );
+    let again = client
+        .produce("t", 0, producing(7, 0, 0, &["a", "b"]))
+        .await;
+    assert_eq!((again.error_code, again.base_offset), (ErrorCode::NONE, 0));
+    let next = client.produce("t", 0, producing(7, 0, 2, &["c"])).await;
+    assert_eq!((next.error_code, next.base_offset), (ErrorCode::NONE, 2));
     node.stop().await;
 }
 

@@ -128,7 +128,6 @@ impl Applied {
         }
         partition.shared.set_log_start(log_start);
         partition.next_log_start = partition.next_log_start.max(log_start);
-        partition.producers.trim(log_start);
         partition.shared.epochs.write().trim(log_start);
         let mut index = partition.shared.index.write();
         let dropped = index.trim(log_start);

@@ -277,7 +277,6 @@ proptest! {
         if let Some(mut states) = ProducerStates::decode(&versioned) {
             let again = ProducerStates::decode(&states.encode()).map(|states| states.encode());
             prop_assert_eq!(again, Some(states.encode()));
-            states.trim(Offset(5));
             states.expire(5);
         }
     }

@@ -34,6 +34,9 @@ pub enum Verdict {
 }
 
 /// The idempotent producers of one partition. Two empty maps for a partition that has none.
+///
+/// What is known of a producer outlives its records: were it forgotten when they are trimmed, a
+/// batch behind a refused one would be taken, and the refused one never again (KIP-360).
 #[derive(Clone, Debug, Default)]
 pub struct ProducerStates {
     applied: BTreeMap<ProducerId, Batches>,
@@ -155,12 +158,6 @@ impl ProducerStates {
     /// Drops what is decided and will never be applied.
     pub fn drop_pending(&mut self) {
         self.pending = BTreeMap::new();
-    }
-
-    /// Forgets producers whose batches all lie below the new log start.
-    pub fn trim(&mut self, log_start: Offset) {
-        self.applied
-            .retain(|_, batches| batches.last_offset() >= log_start);
     }
 
     /// Forgets producers that appended nothing since `before_ms` and have nothing under way, to give

@@ -254,7 +254,7 @@ fn what_is_under_way_never_counts_as_forgotten() {
 }
 
 #[test]
-fn expiry_and_trimming_give_the_memory_back() {
+fn expiry_gives_the_memory_back() {
     let mut partition = Partition::default();
     for id in 1..=3 {
         partition.now_ms = id;
@@ -262,25 +262,10 @@ fn expiry_and_trimming_give_the_memory_back() {
     }
     partition.states.expire(2);
     assert_eq!(partition.states.len(), 2);
-    // Producer 2 wrote offsets 2 and 3, producer 3 wrote 4 and 5.
-    partition.states.trim(Offset(3));
-    assert_eq!(partition.states.len(), 2);
-    partition.states.trim(Offset(4));
-    assert_eq!(partition.states.len(), 1);
     assert_eq!(partition.send(batch(3, 0, 0, 2)), duplicate_of(4, 3));
-    partition.states.trim(Offset(6));
+    partition.states.expire(4);
     assert!(partition.states.is_empty());
     assert_eq!(partition.send(batch(3, 0, 8, 1)), Ok(Verdict::Append));
-}
-
-#[test]
-fn a_batch_across_the_wrap_is_trimmed_by_its_last_offset() {
-    let mut partition = Partition::default();
-    partition.send(batch(1, 0, i32::MAX, 3)).unwrap();
-    partition.states.trim(Offset(2));
-    assert_eq!(partition.states.len(), 1);
-    partition.states.trim(Offset(3));
-    assert!(partition.states.is_empty());
 }
 
 #[test]

@@ -307,6 +307,20 @@ pub(crate) fn fetch(topic: &str, partition: i32, from: i64) -> FetchRequest {
     }
 }
 
+/// Deletes the records of partition 0 of "t" below `offset`; all of them for -1.
+pub(crate) fn delete_records(offset: i64) -> DeleteRecordsRequest {
+    DeleteRecordsRequest {
+        topics: vec![DeleteRecordsTopic {
+            name: "t".to_owned(),
+            partitions: vec![DeleteRecordsPartition {
+                partition_index: 0,
+                offset,
+            }],
+        }],
+        ..DeleteRecordsRequest::default()
+    }
+}
+
 /// The batches in an answer to a fetch: their base offsets and the values in them.
 pub(crate) fn batches(data: &PartitionData) -> Vec<(i64, Vec<String>)> {
     let records = data.records.as_ref().expect("records, if none");
