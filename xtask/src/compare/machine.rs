@@ -1,18 +1,26 @@
-//! The machine that the figures come from: processor, kernel, and how long its disk takes to sync.
+//! The machine that the figures come from: processor, kernel, how long its disk takes to sync, and
+//! what sending costs.
 
 use std::fs::File;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use rustix::fs::{fdatasync, major, minor};
+use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use crate::paths;
 
 const SYNC_BLOCK_BYTES: usize = 4096;
 const SYNCS: u64 = 200;
+/// As much as a broker keeps in memory for readers, sent over and over.
+const SENT_MEMORY_BYTES: usize = 24 << 20;
+const SENT_PIECE_BYTES: usize = 1 << 20;
+const SENT_ROUNDS: usize = 100;
 
 /// What stands above every table of figures.
 #[derive(Debug, Serialize)]
@@ -24,6 +32,9 @@ pub(super) struct Machine {
     /// Write and fdatasync of a 4 KiB block that was written before.
     pub sync_median_ms: f64,
     pub sync_p99_ms: f64,
+    /// Processor time that sending costs who sends, in pieces of 1 MiB over the loopback interface:
+    /// no broker here can serve readers for less.
+    pub send_cpu_s_per_gb: f64,
     pub commit: String,
 }
 
@@ -46,6 +57,7 @@ impl Machine {
                 .to_owned(),
             sync_median_ms,
             sync_p99_ms,
+            send_cpu_s_per_gb: send_cost()?,
             commit: commit(),
         })
     }
@@ -58,7 +70,7 @@ fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 fn commit() -> String {
     let mut git = crate::command::command(["git", "rev-parse", "--short", "HEAD"]);
-    let limit = std::time::Duration::from_secs(10);
+    let limit = Duration::from_secs(10);
     let commit = crate::command::run(git.current_dir(paths::root()), limit);
     commit.map_or_else(|_| "unknown".to_owned(), |text| text.trim().to_owned())
 }
@@ -80,6 +92,33 @@ fn syncs() -> Result<(f64, f64)> {
     times.sort_by(f64::total_cmp);
     let at = |part: usize| times.get(times.len() * part / 100).copied().unwrap_or(0.0);
     Ok((at(50), at(99)))
+}
+
+/// Processor seconds of the sender per GB.
+fn send_cost() -> Result<f64> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let mut sender = TcpStream::connect(listener.local_addr()?)?;
+    let (mut receiver, _) = listener.accept()?;
+    let memory = vec![7_u8; SENT_MEMORY_BYTES];
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut buffer = vec![0; SENT_PIECE_BYTES];
+            while receiver.read(&mut buffer).is_ok_and(|read| read > 0) {}
+        });
+        let before = thread_cpu();
+        for piece in std::iter::repeat_n(memory.chunks(SENT_PIECE_BYTES), SENT_ROUNDS).flatten() {
+            sender.write_all(piece)?;
+        }
+        let spent = thread_cpu().saturating_sub(before);
+        drop(sender);
+        Ok(spent.as_secs_f64() * 1e9 / (SENT_MEMORY_BYTES * SENT_ROUNDS) as f64)
+    })
+}
+
+fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    let secs = u64::try_from(time.tv_sec).unwrap_or(0);
+    Duration::new(secs, u32::try_from(time.tv_nsec).unwrap_or(0))
 }
 
 /// Counters of the disk that holds a directory, since the machine started.

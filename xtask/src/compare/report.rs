@@ -107,6 +107,7 @@ impl Report {
             kernel,
             sync_median_ms,
             sync_p99_ms,
+            send_cpu_s_per_gb,
             commit,
         } = &self.machine;
         let mut text = String::new();
@@ -116,7 +117,11 @@ impl Report {
         )?;
         writeln!(
             text,
-            "median {sync_median_ms:.2} ms, p99 {sync_p99_ms:.2} ms. Millrace at {commit}, Apache Kafka"
+            "median {sync_median_ms:.2} ms, p99 {sync_p99_ms:.2} ms; sending over loopback costs the sender"
+        )?;
+        writeln!(
+            text,
+            "{send_cpu_s_per_gb:.2} processor s/GB. Millrace at {commit}, Apache Kafka"
         )?;
         writeln!(text, "{} in a 1 GiB heap (G1).", kafka_version()?)?;
         writeln!(
