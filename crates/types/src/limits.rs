@@ -23,13 +23,13 @@ pub const FRAME_SLAB_BYTES: usize = 2 << 20;
 /// Such pieces that are remembered for their next use; more belong to who reads in them.
 pub const FRAME_SLABS_MAX: usize = 64;
 /// The memory of so many windows that nobody reads any more is kept for the next ones.
-pub const READ_WINDOWS_FREE_MAX: usize = 4;
+pub const READ_WINDOWS_FREE_MAX: usize = 8;
 /// Partitions that are read together go through so much of a file and no more before those of them
 /// that are behind get their turn: they stay side by side, and meet in the same windows.
-pub const READ_SPAN_BYTES: u64 = 6 << 20;
+pub const READ_SPAN_BYTES: u64 = 8 << 20;
 /// Windows behind the one where a read begins that are read ahead: those that the read goes through,
-/// and as many again.
-pub const READ_AHEAD_WINDOWS: u64 = 2 * READ_SPAN_BYTES / READ_WINDOW_BYTES;
+/// and half as many again.
+pub const READ_AHEAD_WINDOWS: u64 = 3 * READ_SPAN_BYTES / 2 / READ_WINDOW_BYTES;
 /// Windows that had to go and are remembered: those of 8 GiB.
 pub const READ_WINDOWS_GONE_MAX: usize = 8 << 10;
 /// Windows that are kept for the next reader.
@@ -144,8 +144,11 @@ pub const READ_GROWTH_FACTOR: usize = 4;
 pub const KAFKA_TRUSTED_FRAME_BYTES_MAX: usize = 1 << 20;
 /// Pieces that one vectored write takes.
 pub const WRITE_PIECES_MAX: usize = 64;
-/// Produce requests that one connection sends together are written together, up to so many.
-pub const KAFKA_GATHER_REQUESTS_MAX: usize = 3;
+/// Produce requests that one connection sends together are written together, up to so many: as many
+/// as Apache Kafka's producer keeps in flight (`max.in.flight.requests.per.connection`).
+pub const KAFKA_GATHER_REQUESTS_MAX: usize = 5;
+/// A thread that stays with a connection sleeps until so many bytes have arrived, at most.
+pub const KAFKA_GATHER_BYTES_MAX: usize = 64 << 10;
 /// After a wait in vain a connection waits for no more than came then for so many writes.
 pub const KAFKA_GATHER_PAUSE: usize = 8;
 /// After so many waits in which a client sent nothing at all, no thread waits for it.

@@ -14,7 +14,7 @@ use super::frame_reader::{Filled, FrameReader};
 use super::gather::Gather;
 use super::output::Output;
 use super::pipeline::Pipeline;
-use super::socket::Socket;
+use super::socket::{Arrived, Socket};
 use crate::handlers::{Closed, Session};
 
 const STAY_MAX: Duration = Duration::from_millis(KAFKA_STAY_MS_MAX);
@@ -96,8 +96,9 @@ impl Connection {
             let Some(frame) = self.reader.next_frame()? else {
                 break;
             };
+            let bytes = frame.stream_bytes();
             if self.pipeline.push(frame, &self.session) {
-                self.gather.count();
+                self.gather.count(bytes);
             }
             self.pipeline.poll_start(cx)?;
             moved = true;
@@ -176,7 +177,7 @@ impl Connection {
         self.gathers_since.get_or_insert_with(Instant::now);
         let goes_on = !self.stay_max().is_zero();
         if !goes_on {
-            self.gather.give_up();
+            self.gather.give_up(false);
         }
         goes_on
     }
@@ -210,9 +211,11 @@ impl Connection {
             };
             self.socket.hold(permit)?;
         }
-        let came = self.socket.wait(self.stay_max());
-        if !came {
-            self.gather.give_up();
+        let awaited = self.gather.awaited_bytes();
+        let arrived = self.socket.wait(awaited, self.stay_max())?;
+        let came = arrived != Arrived::Nothing;
+        if arrived != Arrived::Enough {
+            self.gather.give_up(came);
         }
         Ok(came || !self.pipeline.is_empty())
     }

@@ -51,6 +51,13 @@ pub(super) struct Frame {
     pub(super) reserved: Option<OwnedSemaphorePermit>,
 }
 
+impl Frame {
+    /// Bytes that it took in the stream.
+    pub(super) const fn stream_bytes(&self) -> usize {
+        PREFIX_BYTES + self.bytes.len()
+    }
+}
+
 impl fmt::Debug for FrameReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FrameReader")

@@ -1,6 +1,9 @@
 //! How many produce requests of a connection are written together.
 
-use types::limits::{KAFKA_GATHER_PAUSE, KAFKA_GATHER_REQUESTS_MAX, KAFKA_GATHER_SILENCES_MAX};
+use types::limits::{
+    KAFKA_GATHER_BYTES_MAX, KAFKA_GATHER_PAUSE, KAFKA_GATHER_REQUESTS_MAX,
+    KAFKA_GATHER_SILENCES_MAX,
+};
 
 /// Judges for how many requests the log waits before it writes what one connection brought.
 ///
@@ -14,6 +17,10 @@ pub(super) struct Gather {
     begun: usize,
     /// Requests to wait for.
     wanted: usize,
+    /// Bytes of the smallest request that began since the last write, and of those before.
+    least_bytes: [usize; 2],
+    /// The wait is over, though less came than was wanted.
+    is_over: bool,
     /// Writes that follow before more is wanted than before.
     pause: usize,
     /// Waits in which nothing came, since requests came together.
@@ -25,6 +32,8 @@ impl Default for Gather {
         Self {
             begun: 0,
             wanted: 1,
+            least_bytes: [usize::MAX, 0],
+            is_over: false,
             pause: 0,
             silences: 0,
         }
@@ -32,9 +41,10 @@ impl Default for Gather {
 }
 
 impl Gather {
-    /// Counts a request that began.
-    pub(super) const fn count(&mut self) {
+    /// Counts a request of so many bytes that began.
+    pub(super) fn count(&mut self, bytes: usize) {
         self.begun += 1;
+        self.least_bytes[0] = self.least_bytes[0].min(bytes);
     }
 
     /// Whether the client keeps several requests in flight.
@@ -44,7 +54,18 @@ impl Gather {
 
     /// Whether to wait for more.
     pub(super) const fn wants_more(&self) -> bool {
-        0 < self.begun && self.begun < self.wanted
+        0 < self.begun && self.begun < self.wanted && !self.is_over
+    }
+
+    /// Bytes that have arrived when all that is waited for has. Of the last request the first byte
+    /// stands for all: a client sends a request at once, and it may be smaller than those before.
+    pub(super) fn awaited_bytes(&self) -> usize {
+        if self.is_over {
+            return 1;
+        }
+        let before_last = self.wanted.saturating_sub(self.begun + 1);
+        let bytes = before_last.saturating_mul(self.least_bytes[1]);
+        bytes.min(KAFKA_GATHER_BYTES_MAX) + 1
     }
 
     /// What began is written.
@@ -55,19 +76,23 @@ impl Gather {
         if self.begun > 1 {
             self.silences = 0;
         }
-        if self.pause > 0 {
+        if self.is_over {
+            self.wanted = self.begun;
+            self.pause = KAFKA_GATHER_PAUSE;
+        } else if self.pause > 0 {
             self.pause -= 1;
         } else if self.begun > 1 {
             self.wanted = (self.begun + 1).min(KAFKA_GATHER_REQUESTS_MAX);
         }
+        self.least_bytes = [usize::MAX, self.least_bytes[0]];
+        self.is_over = false;
         self.begun = 0;
     }
 
-    /// Nothing came for a while.
-    pub(super) fn give_up(&mut self) {
-        if self.begun > 0 {
-            self.wanted = self.begun;
-            self.pause = KAFKA_GATHER_PAUSE;
+    /// Less came for a while than was waited for, or nothing.
+    pub(super) fn give_up(&mut self, came: bool) {
+        if came || self.begun > 0 {
+            self.is_over = true;
             return;
         }
         self.silences += 1;
@@ -77,10 +102,13 @@ impl Gather {
     }
 
     /// Others write what began, if it is written at all: there is nothing to wait for.
-    pub(super) const fn forget(&mut self) {
+    pub(super) fn forget(&mut self) {
         if self.begun > 0 {
-            self.begun = 0;
-            self.wanted = 1;
+            *self = Self {
+                pause: self.pause,
+                silences: self.silences,
+                ..Self::default()
+            };
         }
     }
 }
@@ -91,7 +119,7 @@ mod tests {
 
     /// Begins requests and has them written.
     fn together(gather: &mut Gather, requests: usize) {
-        (0..requests).for_each(|_| gather.count());
+        (0..requests).for_each(|_| gather.count(100));
         gather.wrote();
     }
 
@@ -124,12 +152,12 @@ mod tests {
     fn after_a_wait_in_vain_no_more_is_wanted_than_came_for_a_while() {
         let mut gather = Gather::default();
         together(&mut gather, 2);
-        gather.count();
-        gather.count();
-        gather.give_up();
+        gather.count(100);
+        gather.count(100);
+        gather.give_up(false);
         assert!(!gather.wants_more());
         gather.wrote();
-        for _ in 1..KAFKA_GATHER_PAUSE {
+        for _ in 0..KAFKA_GATHER_PAUSE {
             together(&mut gather, 2);
             assert!(wants_more_than(&gather, 1));
             assert!(!wants_more_than(&gather, 2));
@@ -144,7 +172,7 @@ mod tests {
         together(&mut gather, 2);
         gather.forget();
         assert!(gather.is_on(), "nothing began");
-        gather.count();
+        gather.count(100);
         gather.forget();
         assert!(!gather.is_on());
     }
@@ -154,11 +182,11 @@ mod tests {
         let mut gather = Gather::default();
         together(&mut gather, 2);
         for _ in 1..KAFKA_GATHER_SILENCES_MAX {
-            gather.give_up();
+            gather.give_up(false);
             together(&mut gather, 1);
             assert!(wants_more_than(&gather, 2));
         }
-        gather.give_up();
+        gather.give_up(false);
         assert!(!gather.is_on());
     }
 
@@ -166,8 +194,8 @@ mod tests {
     fn what_others_brought_teaches_nothing() {
         let mut gather = Gather::default();
         together(&mut gather, 2);
-        gather.count();
-        gather.give_up();
+        gather.count(100);
+        gather.give_up(false);
         gather.wrote();
         for _ in 0..2 * KAFKA_GATHER_PAUSE {
             gather.wrote();
@@ -177,11 +205,42 @@ mod tests {
     }
 
     #[test]
+    fn all_but_the_end_of_the_last_request_is_awaited() {
+        let mut gather = Gather::default();
+        assert_eq!(gather.awaited_bytes(), 1, "nothing is known of the client");
+        gather.count(300);
+        gather.count(100);
+        gather.wrote();
+        assert_eq!(gather.awaited_bytes(), 201, "three requests");
+        gather.count(500);
+        assert_eq!(gather.awaited_bytes(), 101);
+        gather.count(500);
+        assert_eq!(gather.awaited_bytes(), 1);
+        gather.wrote();
+        assert_eq!(gather.awaited_bytes(), 1001);
+        gather.give_up(true);
+        assert_eq!(gather.awaited_bytes(), 1, "not so many come at once");
+    }
+
+    #[test]
+    fn what_came_late_or_in_part_is_not_waited_for_again() {
+        let mut gather = Gather::default();
+        together(&mut gather, 4);
+        gather.give_up(true);
+        gather.count(100);
+        assert!(!gather.wants_more());
+        gather.count(100);
+        gather.wrote();
+        assert!(wants_more_than(&gather, 1));
+        assert!(!wants_more_than(&gather, 2));
+    }
+
+    #[test]
     fn nobody_waits_for_what_does_not_come() {
         let mut gather = Gather::default();
         together(&mut gather, 3);
-        gather.count();
-        gather.give_up();
+        gather.count(100);
+        gather.give_up(false);
         gather.wrote();
         assert!(!wants_more_than(&gather, 1));
     }

@@ -6,15 +6,29 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bytes::{BufMut, BytesMut};
+use nix::sys::socket::setsockopt;
+use nix::{libc, setsockopt_impl, sockopt_impl};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 use types::limits::READ_BUFFER_BYTES;
+
+sockopt_impl!(
+    /// Bytes that must have arrived before `poll` tells of them, in socket(7).
+    ReceiveLowWater,
+    SetOnly,
+    libc::SOL_SOCKET,
+    libc::SO_RCVLOWAT,
+    usize
+);
 
 /// A socket that never blocks.
 #[derive(Debug)]
 pub(super) struct Socket {
     stream: Stream,
+    /// Bytes that must have arrived before a wait ends.
+    low_water: usize,
     /// All that had arrived was read. Only of a socket that a thread stays with.
     is_drained: bool,
 }
@@ -29,10 +43,22 @@ enum Stream {
     Lost,
 }
 
+/// What has arrived when a wait ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrived {
+    /// All that was waited for, or the client is gone.
+    Enough,
+    /// Less.
+    Some,
+    /// Nothing.
+    Nothing,
+}
+
 impl Socket {
     pub(super) const fn new(stream: TcpStream) -> Self {
         Self {
             stream: Stream::Told(stream),
+            low_water: 1,
             is_drained: false,
         }
     }
@@ -64,6 +90,8 @@ impl Socket {
     /// # Errors
     /// Those of the system.
     pub(super) fn release(&mut self) -> io::Result<bool> {
+        // The runtime is to be told of each byte.
+        self.set_low_water(1)?;
         match std::mem::replace(&mut self.stream, Stream::Lost) {
             Stream::Held(stream, _permit) => {
                 self.stream = Stream::Told(TcpStream::from_std(stream)?);
@@ -76,20 +104,52 @@ impl Socket {
         }
     }
 
-    /// Waits until there is something to read in a held socket, for less than a second. False when
-    /// nothing came. For threads that may wait ([`broker::may_wait`]).
-    pub(super) fn wait(&mut self, limit: Duration) -> bool {
+    /// Waits until `bytes` can be read from a held socket, for less than a second. For threads that
+    /// may wait ([`broker::may_wait`]).
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub(super) fn wait(&mut self, bytes: usize, limit: Duration) -> io::Result<Arrived> {
+        self.set_low_water(bytes)?;
+        self.is_drained = false;
+        if self.has_arrived(limit)? {
+            return Ok(Arrived::Enough);
+        }
+        if bytes == 1 {
+            return Ok(Arrived::Nothing);
+        }
+        self.set_low_water(1)?;
+        Ok(if self.has_arrived(Duration::ZERO)? {
+            Arrived::Some
+        } else {
+            Arrived::Nothing
+        })
+    }
+
+    fn set_low_water(&mut self, bytes: usize) -> io::Result<()> {
+        if let Stream::Held(stream, _) = &self.stream
+            && self.low_water != bytes
+        {
+            setsockopt(stream, ReceiveLowWater, &bytes)?;
+            self.low_water = bytes;
+        }
+        Ok(())
+    }
+
+    fn has_arrived(&self, limit: Duration) -> io::Result<bool> {
         let Stream::Held(stream, _) = &self.stream else {
-            return false;
+            return Ok(false);
         };
         let mut fds = [PollFd::new(stream, PollFlags::IN)];
         let limit = Timespec {
             tv_sec: 0,
             tv_nsec: limit.subsec_nanos().into(),
         };
-        let ready = tokio::task::block_in_place(|| poll(&mut fds, Some(&limit)));
-        self.is_drained = false;
-        ready.is_ok_and(|ready| ready > 0)
+        match tokio::task::block_in_place(|| poll(&mut fds, Some(&limit))) {
+            Ok(ready) => Ok(ready > 0),
+            Err(Errno::INTR) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 
     /// Time has passed: something may have arrived.
@@ -243,9 +303,9 @@ mod tests {
         let (mut socket, mut client) = pair().await;
         hold(&mut socket);
         let mut cx = Context::from_waker(Waker::noop());
-        assert!(!socket.wait(MOMENT), "nothing was sent");
+        assert_eq!(socket.wait(1, MOMENT).unwrap(), Arrived::Nothing);
         client.write_all(b"abc").await.unwrap();
-        while !socket.wait(MOMENT) {}
+        while socket.wait(1, MOMENT).unwrap() == Arrived::Nothing {}
         assert!(socket.poll_read_ready(&mut cx).is_ready());
         let mut buffer = BytesMut::with_capacity(100);
         assert_eq!(socket.try_read(&mut buffer, 2).unwrap(), 2);
@@ -261,6 +321,26 @@ mod tests {
         let mut answer = [0; 3];
         client.read_exact(&mut answer).await.unwrap();
         assert_eq!(&answer, b"def");
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_wait_ends_when_enough_has_arrived_and_tells_of_less() {
+        let (mut socket, mut client) = pair().await;
+        let _permits = hold(&mut socket);
+        client.write_all(b"abc").await.unwrap();
+        while socket.wait(1, MOMENT).unwrap() == Arrived::Nothing {}
+        assert_eq!(socket.wait(4, MOMENT).unwrap(), Arrived::Some);
+        client.write_all(b"d").await.unwrap();
+        while socket.wait(4, MOMENT).unwrap() != Arrived::Enough {}
+        let mut buffer = BytesMut::with_capacity(10);
+        assert_eq!(socket.try_read(&mut buffer, 10).unwrap(), 4);
+        assert_eq!(socket.wait(2, MOMENT).unwrap(), Arrived::Nothing);
+        // The runtime is told of less than a thread waited for.
+        socket.wait(100, MOMENT).unwrap();
+        assert!(socket.release().unwrap());
+        client.write_all(b"e").await.unwrap();
+        poll_fn(|cx| socket.poll_read_ready(cx)).await.unwrap();
+        assert_eq!(socket.try_read(&mut buffer, 10).unwrap(), 1);
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -283,7 +363,7 @@ mod tests {
         let (mut socket, client) = pair().await;
         let permits = hold(&mut socket);
         drop(client);
-        while !socket.wait(MOMENT) {}
+        while socket.wait(1, MOMENT).unwrap() == Arrived::Nothing {}
         let mut buffer = BytesMut::with_capacity(10);
         assert_eq!(socket.try_read(&mut buffer, 10).unwrap(), 0);
         drop(socket);
