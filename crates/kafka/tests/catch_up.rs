@@ -74,8 +74,8 @@ async fn partitions_that_are_behind_are_read_first_and_nobody_is_left_out() {
     let mut next = [0, 0];
     let first = client.call(11, &both(next, 1)).await;
     let [behind, ahead] = take(&first, &mut next);
-    assert!(behind > 0, "nothing of what is behind");
-    assert!((behind as i64) < STRETCH, "{behind} records in one span");
+    let is_part = (1..STRETCH).contains(&(behind as i64));
+    assert!(is_part, "{behind} records in one span");
     assert_eq!(ahead, 0, "what stands further on waits");
     while next != [2 * STRETCH; 2] {
         let response = client.call(11, &both(next, 1)).await;

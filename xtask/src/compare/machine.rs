@@ -33,7 +33,7 @@ pub(super) struct Machine {
     pub sync_median_ms: f64,
     pub sync_p99_ms: f64,
     /// Processor time that sending costs who sends, in pieces of 1 MiB over the loopback interface:
-    /// no broker here can serve readers for less.
+    /// a broker that answers readers from its memory needs more.
     pub send_cpu_s_per_gb: f64,
     pub commit: String,
 }

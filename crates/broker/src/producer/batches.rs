@@ -84,7 +84,7 @@ impl Batches {
         self.newest().map_or(i64::MIN, |batch| batch.append_time_ms)
     }
 
-    pub(super) fn last_offset(&self) -> Offset {
+    fn last_offset(&self) -> Offset {
         self.newest().map_or(Offset(-1), KeptBatch::last_offset)
     }
 

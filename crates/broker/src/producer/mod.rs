@@ -2,9 +2,9 @@
 //! which do not fit.
 //!
 //! Applied state changes by entries alone: [`ProducerStates::apply`] looks at nothing but state and
-//! entry. Beside it stands what is decided and not applied, so that
-//! a batch sent again while the first is under way is found, together with the place in the log
-//! that its answer must wait for. docs/formats/partition-row.md tells the bytes.
+//! entry. Beside it stands what is decided and not applied, so that a batch sent again while the
+//! first is under way is found, together with the place in the log that its answer must wait for.
+//! docs/formats/partition-row.md tells the bytes.
 
 mod batches;
 mod error;
