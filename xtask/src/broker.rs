@@ -61,6 +61,17 @@ impl Setup {
         }
     }
 
+    /// Gives Millrace a port for its status; Kafka has none.
+    pub(crate) fn with_status(self) -> Result<Self> {
+        match self.kind {
+            Kind::Kafka => Ok(self),
+            Kind::Millrace => {
+                let admin = format!("127.0.0.1:{}", free_port()?);
+                Ok(self.set(millrace::ADMIN, &admin))
+            }
+        }
+    }
+
     pub(crate) fn set(mut self, key: &str, value: &str) -> Self {
         self.settings.push((key.into(), value.into()));
         self
@@ -128,6 +139,11 @@ impl Broker {
 
     pub(crate) fn pid(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The longest step of Millrace's owner so far, in seconds of processor time; needs `admin.listen`.
+    pub(crate) fn owner_step_max_s(&self) -> Result<f64> {
+        millrace::owner_step_max_s(&self.setup)
     }
 
     pub(crate) fn usage(&self) -> Result<Usage> {

@@ -1,5 +1,5 @@
 //! `cargo xtask soak`: the full lines of what `test` runs small. It takes hours, so it can be ended and taken up
-//! again: what passed is recorded and not run again until a file changes that is no document.
+//! again: what passed is recorded and not run again until a file changes that the step is made of.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,22 @@ use crate::command::{command, run as run_command, run_on, show};
 use crate::interop::{self, Part};
 use crate::paths;
 use crate::suite::Step;
+use crate::tidy::with_those_below;
 
 const LIMIT: Duration = Duration::from_secs(3 * 3600);
 const RESTARTS: u32 = 5;
 const FUZZER: &str = "0.13.2";
-/// The fuzz targets by layer; those of a layer share its time.
-const LAYERS: [(&str, &[&str]); 5] = [
-    ("kafka", &["kafka_request", "kafka_response"]),
-    ("record", &["record_batch"]),
-    ("frame", &["log_frame", "log_file_header", "log_directory"]),
-    ("footer", &["segment_footer", "segment_swap"]),
-    ("checkpoint", &["checkpoint", "metadata"]),
+/// The fuzz targets by layer, with the crate that they call; those of a layer share its time.
+const LAYERS: [(&str, &str, &[&str]); 5] = [
+    ("kafka", "kafka", &["kafka_request", "kafka_response"]),
+    ("record", "record", &["record_batch"]),
+    (
+        "frame",
+        "log",
+        &["log_frame", "log_file_header", "log_directory"],
+    ),
+    ("footer", "log", &["segment_footer", "segment_swap"]),
+    ("checkpoint", "broker", &["checkpoint", "metadata"]),
 ];
 
 /// What `cargo xtask soak` takes.
@@ -48,25 +53,18 @@ pub(crate) struct Options {
     record: Option<PathBuf>,
 }
 
-/// Everything but documents.
-const TESTED: [&str; 3] = [".", ":(exclude)docs", ":(exclude)*.md"];
+const NO_DOCUMENTS: [&str; 2] = [":(exclude)docs", ":(exclude)*.md"];
+/// What every build is made of.
+const BUILT_WITH: [&str; 3] = ["Cargo.toml", "Cargo.lock", ".cargo"];
 const GIT_LIMIT: Duration = Duration::from_secs(60);
 
-impl Options {
-    /// What a passed step counts for.
-    fn sizes(&self) -> String {
-        let Self {
-            seeds,
-            records,
-            kills,
-            fuzz_seconds,
-            ..
-        } = self;
-        format!("seeds {seeds} records {records} kills {kills} fuzz {fuzz_seconds} s")
-    }
+/// A step, with the state and size that its passing counts for.
+struct SoakStep {
+    step: Step,
+    counts_for: String,
 }
 
-/// Seconds that each passed step took, by state of the files and sizes, and step.
+/// Seconds that each step took when it passed, by what that counts for.
 type Record = BTreeMap<String, BTreeMap<String, u64>>;
 
 /// Runs the steps that have not passed with these files and sizes; the first failure ends it.
@@ -75,23 +73,21 @@ pub(crate) fn run(options: &Options) -> Result<()> {
         .record
         .clone()
         .unwrap_or_else(|| paths::target().join("soak.json"));
-    let tested = format!("{} {}", tested_files()?, options.sizes());
-    println!("── files but documents {tested}");
-    for step in chosen(options)? {
-        let passed = read_record(&file)?.remove(&tested).unwrap_or_default();
-        if let Some(seconds) = passed.get(&step.name) {
-            println!("── {} passed before in {seconds} s", step.name);
+    for SoakStep { step, counts_for } in chosen(options)? {
+        let name = step.name;
+        let before = read_record(&file)?.remove(&name).unwrap_or_default();
+        println!("── {name}: {counts_for}");
+        if let Some(seconds) = before.get(&counts_for) {
+            println!("── {name} passed before in {seconds} s");
             continue;
         }
-        println!("── {}", step.name);
         let started = Instant::now();
-        (step.work)().with_context(|| step.name.clone())?;
+        (step.work)().with_context(|| name.clone())?;
         let seconds = started.elapsed().as_secs();
-        println!("── {} passed in {seconds} s", step.name);
+        println!("── {name} passed in {seconds} s");
         // Read anew: another run may have recorded other steps meanwhile.
         let mut record = read_record(&file)?;
-        let passed = record.entry(tested.clone()).or_default();
-        passed.insert(step.name, seconds);
+        record.entry(name).or_default().insert(counts_for, seconds);
         std::fs::write(&file, serde_json::to_vec_pretty(&record)?)?;
     }
     Ok(())
@@ -105,16 +101,17 @@ fn read_record(file: &Path) -> Result<Record> {
     }
 }
 
-/// A hash of all files that are no documents, marked where the work tree differs from the commit.
-fn tested_files() -> Result<String> {
+/// A hash of the files that are no documents, marked where the work tree differs from the commit.
+fn state_of(files: &[String]) -> Result<String> {
     let git = |words: &[&str]| {
-        let words = ["git"].iter().chain(words).chain(&TESTED);
+        let files = files.iter().map(String::as_str).chain(NO_DOCUMENTS);
+        let words = ["git"].iter().chain(words).copied().chain(files);
         run_command(command(words).current_dir(paths::root()), GIT_LIMIT)
     };
-    let files = git(&["ls-files", "--stage", "--"]);
+    let listed = git(&["ls-files", "--stage", "--"])?;
     let changes = git(&["status", "--porcelain", "--"])?;
     let mut hash = command(["git", "hash-object", "--stdin"]);
-    let hash = run_on(&mut hash, &files?, GIT_LIMIT)?;
+    let hash = run_on(&mut hash, &listed, GIT_LIMIT)?;
     let mark = if changes.trim().is_empty() {
         ""
     } else {
@@ -123,9 +120,17 @@ fn tested_files() -> Result<String> {
     Ok(format!("{}{mark}", hash.trim()))
 }
 
-fn chosen(options: &Options) -> Result<Vec<Step>> {
+/// The files of a program in `folder` that calls one of our crates, and so those below it.
+fn made_of(folder: &str, called: &str) -> Vec<String> {
+    let crates = with_those_below(called).into_iter();
+    let crates = crates.map(|name| format!("crates/{name}"));
+    let rest = BUILT_WITH.into_iter().chain([folder]).map(str::to_owned);
+    crates.chain(rest).collect()
+}
+
+fn chosen(options: &Options) -> Result<Vec<SoakStep>> {
     let mut steps = steps(options)?;
-    let known: Vec<_> = steps.iter().map(|step| step.name.clone()).collect();
+    let known: Vec<_> = steps.iter().map(|soak| soak.step.name.clone()).collect();
     for name in &options.step {
         ensure!(
             known.contains(name),
@@ -133,30 +138,51 @@ fn chosen(options: &Options) -> Result<Vec<Step>> {
             known.join(", ")
         );
     }
-    steps.retain(|step| options.step.is_empty() || options.step.contains(&step.name));
+    steps.retain(|soak| options.step.is_empty() || options.step.contains(&soak.step.name));
     Ok(steps)
 }
 
-fn steps(options: &Options) -> Result<Vec<Step>> {
-    let seeds = options.seeds;
-    let mut steps = vec![Step::new("simulation", move || simulation(seeds))];
+fn steps(options: &Options) -> Result<Vec<SoakStep>> {
+    let Options {
+        seeds,
+        records,
+        kills,
+        fuzz_seconds,
+        ..
+    } = *options;
+    let mut steps = Vec::new();
+    let mut add = |files: &[String], size: String, step: Step| -> Result<()> {
+        let counts_for = format!("files {}, {size}", state_of(files)?);
+        steps.push(SoakStep { step, counts_for });
+        Ok(())
+    };
+    add(
+        &made_of("tests/simulation", "broker"),
+        format!("{seeds} seeds"),
+        Step::new("simulation", move || simulation(seeds)),
+    )?;
     for part in [Part::Contents, Part::Bounce] {
-        let full = interop::Options::of(part, options.records, RESTARTS, options.kills);
+        let full = interop::Options::of(part, records, RESTARTS, kills);
         let full = interop::Options {
             all_pairs: true,
             ..full
         };
-        steps.push(Step::new(
-            &format!("interop-{part:?}").to_lowercase(),
-            move || interop::run(&full),
-        ));
+        let name = format!("interop-{part:?}").to_lowercase();
+        add(
+            &[".".to_owned()],
+            format!("{records} records, {kills} kills"),
+            Step::new(&name, move || interop::run(&full)),
+        )?;
     }
     every_target_has_a_layer()?;
-    for (layer, targets) in LAYERS {
-        let seconds = options.fuzz_seconds / u32::try_from(targets.len())?;
-        steps.push(Step::new(&format!("fuzz-{layer}"), move || {
-            targets.iter().try_for_each(|target| fuzz(target, seconds))
-        }));
+    for (layer, called, targets) in LAYERS {
+        let seconds = fuzz_seconds / u32::try_from(targets.len())?;
+        let work = move || targets.iter().try_for_each(|target| fuzz(target, seconds));
+        add(
+            &made_of("fuzz", called),
+            format!("{fuzz_seconds} s"),
+            Step::new(&format!("fuzz-{layer}"), work),
+        )?;
     }
     Ok(steps)
 }
@@ -188,7 +214,7 @@ fn every_target_has_a_layer() -> Result<()> {
         let name = path.file_stem().and_then(|stem| stem.to_str());
         let has_layer = LAYERS
             .iter()
-            .any(|(_, targets)| targets.iter().any(|target| name == Some(target)));
+            .any(|(_, _, targets)| targets.iter().any(|target| name == Some(target)));
         ensure!(has_layer, "{} belongs to no layer", path.display());
     }
     Ok(())

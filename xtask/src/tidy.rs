@@ -15,6 +15,8 @@ use anyhow::{Context, Result, bail};
 use crate::command::{command, run as run_command};
 use crate::paths;
 
+pub(crate) use edges::with_those_below;
+
 const LIMIT: Duration = Duration::from_secs(60);
 
 /// A file under version control.

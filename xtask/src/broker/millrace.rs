@@ -1,9 +1,17 @@
-//! How Millrace is started.
+//! How Millrace is started, and what it says of itself.
 
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
 
 use super::{Setup, data};
+use crate::command::{command as command_of, run};
+
+/// The setting that says where status is served.
+pub(super) const ADMIN: &str = "admin.listen";
+const STATUS_LIMIT: Duration = Duration::from_secs(30);
 
 pub(super) fn command(setup: &Setup, dir: &Path, port: u16) -> Command {
     let mut command = Command::new(&setup.millrace);
@@ -16,11 +24,24 @@ pub(super) fn command(setup: &Setup, dir: &Path, port: u16) -> Command {
     command
         .arg("--set")
         .arg(format!("kafka.listen=127.0.0.1:{port}"));
-    if !setup.settings.iter().any(|(key, _)| key == "admin.listen") {
+    if !setup.settings.iter().any(|(key, _)| key == ADMIN) {
         command.args(["--set", "admin.listen=off"]);
     }
     for (key, value) in &setup.settings {
         command.arg("--set").arg(format!("{key}={value}"));
     }
     command
+}
+
+pub(super) fn owner_step_max_s(setup: &Setup) -> Result<f64> {
+    let admin = setup.settings.iter().find(|(key, _)| key == ADMIN);
+    let (_, admin) = admin.context("no port for status")?;
+    let mut status = command_of([&setup.millrace]);
+    let status = run(
+        status.args(["status", "--json", "--admin", admin]),
+        STATUS_LIMIT,
+    )?;
+    let status: serde_json::Value = serde_json::from_str(&status).context("status")?;
+    let us = status["log"]["owner_step_busy_max_us"].as_f64();
+    Ok(us.with_context(|| format!("no owner_step_busy_max_us in {status}"))? / 1e6)
 }

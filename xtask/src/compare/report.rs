@@ -74,7 +74,7 @@ impl Measured {
 /// A figure: its name, the digits after its point, and where a sample has it.
 type Figure = (&'static str, usize, fn(&Sample) -> Option<f64>);
 
-const FIGURES: [Figure; 10] = [
+const FIGURES: [Figure; 11] = [
     ("records/s", 0, |s| Some(s.records_per_second)),
     ("confirm p50 ms", 1, |s| Some(s.load.confirm?.p50_ms)),
     ("confirm p99 ms", 1, |s| Some(s.load.confirm?.p99_ms)),
@@ -89,6 +89,9 @@ const FIGURES: [Figure; 10] = [
     }),
     ("disk flushes/s", 0, |s| Some(s.flushes_per_second)),
     ("disk flushing %", 0, |s| Some(s.flushing_share * 100.0)),
+    ("longest owner step ms", 2, |s| {
+        Some(s.owner_step_max_s? * 1e3)
+    }),
 ];
 
 fn median(samples: &[Sample], of: fn(&Sample) -> Option<f64>) -> Option<f64> {

@@ -47,6 +47,8 @@ pub(super) struct Sample {
     pub flushes_per_second: f64,
     /// The part of the time in which the disk was flushing, where the kernel tells.
     pub flushing_share: f64,
+    /// The longest step of Millrace's owner since its start, in processor time.
+    pub owner_step_max_s: Option<f64>,
 }
 
 /// Starts a broker, loads it, and stops it.
@@ -56,7 +58,7 @@ pub(super) fn take(
     options: &Options,
     clients: &Clients,
 ) -> Result<Sample> {
-    let mut broker = Broker::start(Setup::new(kind, clients))?;
+    let mut broker = Broker::start(Setup::new(kind, clients).with_status()?)?;
     let bootstrap = broker.bootstrap();
     wire::create_topic(
         &bootstrap,
@@ -71,8 +73,16 @@ pub(super) fn take(
     };
     let (load, before, after) = measured(&target, measure, options.seconds, &broker)
         .with_context(|| format!("load on {}", kind.name()))?;
+    let owner_step_max_s = match kind {
+        Kind::Millrace => Some(broker.owner_step_max_s()?),
+        Kind::Kafka => None,
+    };
     broker.stop()?;
-    Ok(sample(measure, load, &before, &after))
+    let sample = sample(measure, load, &before, &after);
+    Ok(Sample {
+        owner_step_max_s,
+        ..sample
+    })
 }
 
 /// The settings that a topic needs to be synced before the confirm. Ours is by default.
@@ -167,6 +177,7 @@ fn sample(measure: &Measure, load: Done, before: &Reading, after: &Reading) -> S
         written_bytes: disk.written_bytes,
         flushes_per_second: disk.flushes as f64 / wall_s,
         flushing_share: disk.flush_ms as f64 / 1e3 / wall_s,
+        owner_step_max_s: None,
         load,
     }
 }

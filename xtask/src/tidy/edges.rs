@@ -1,5 +1,6 @@
 //! Which crate may know which: arrows point down only, and the front ends never see each other.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
@@ -27,6 +28,19 @@ const ALLOWED: [(&str, &[&str]); 10] = [
     ("simulation", &["types", "disk", "record", "log", "broker"]),
     ("xtask", &[]),
 ];
+
+/// A crate of ours, by its folder, with all that it may reach.
+pub(crate) fn with_those_below(name: &str) -> BTreeSet<&str> {
+    let direct = ALLOWED
+        .iter()
+        .find(|(other, _)| other.strip_prefix(PREFIX) == Some(name))
+        .map_or(&[][..], |(_, below)| below);
+    let mut reached = BTreeSet::from([name]);
+    for below in direct {
+        reached.extend(with_those_below(below));
+    }
+    reached
+}
 
 #[derive(Deserialize)]
 struct Metadata {
@@ -113,6 +127,13 @@ mod tests {
             faults(&package("millrace-kafka", "millrace-admin", Some("dev"))).len(),
             1
         );
+    }
+
+    #[test]
+    fn tells_what_a_crate_may_reach() {
+        let reached = with_those_below("log");
+        assert!(reached.into_iter().eq(["disk", "log", "record", "types"]));
+        assert!(with_those_below("kafka").contains("disk"), "through broker");
     }
 
     #[test]
