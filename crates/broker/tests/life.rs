@@ -14,7 +14,9 @@ use millrace_broker as broker;
 
 use broker::metadata::CreateTopicRequest;
 use broker::owner::AppendPart;
-use broker::{Broker, ReadLimits};
+use broker::{Broker, OffsetQuery, ReadLimits};
+use bytes::Bytes;
+use record::{BatchBuilder, CheckedBatch, Codec, Rules, check};
 use types::Offset;
 
 use node::{batch, start};
@@ -83,4 +85,64 @@ async fn what_was_confirmed_is_there_after_stops_and_seals() {
         );
         tokio::task::block_in_place(|| running.stop()).unwrap();
     }
+}
+
+/// A batch of records at these times.
+fn batch_at(timestamps: &[i64]) -> CheckedBatch {
+    let mut builder = BatchBuilder::new();
+    for ms in timestamps {
+        builder.append(*ms, None, Some(b"value"), &[]).unwrap();
+    }
+    let bytes: Bytes = builder.build(Codec::None).unwrap();
+    check(&bytes, &Rules::at(10_000)).unwrap()
+}
+
+/// The record with the largest time that can be read.
+async fn latest(broker: &Broker) -> Option<(i64, i64)> {
+    let topic = broker.shared().topic("orders").unwrap();
+    let query = OffsetQuery::MaxTimestamp;
+    let found = broker.find_offset(topic.partition(0).unwrap(), query);
+    let found = found.await.unwrap()?;
+    Some((found.offset.0, found.timestamp_ms))
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_trimmed_record_does_not_hide_the_latest_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let (running, broker) = start(dir.path(), Arc::new(RealDisk::new()));
+    let request = CreateTopicRequest::with_defaults("orders");
+    broker.create_topic(request, false).await.unwrap();
+    let topic = broker.shared().topic("orders").unwrap();
+    let partition = topic.partition(0).unwrap();
+    assert_eq!(latest(&broker).await, None);
+    for timestamps in [&[9_000, 1_000, 1_002][..], &[1_001], &[8_000, 500]] {
+        let part = AppendPart {
+            partition: partition.id,
+            batch: batch_at(timestamps),
+            origin: log::Origin::Kafka,
+        };
+        let results = broker.append(vec![part], None).await.unwrap();
+        results[0].as_ref().unwrap();
+    }
+    assert_eq!(latest(&broker).await, Some((0, 9_000)));
+    broker.trim(partition, Some(Offset(1))).await.unwrap();
+    assert_eq!(latest(&broker).await, Some((4, 8_000)));
+    broker.trim(partition, Some(Offset(5))).await.unwrap();
+    assert_eq!(
+        latest(&broker).await,
+        Some((5, 500)),
+        "of the batch that is cut"
+    );
+    tokio::task::block_in_place(|| running.stop()).unwrap();
+    drop(broker);
+    let (running, broker) = start(dir.path(), Arc::new(RealDisk::new()));
+    while broker.shared().storage_stats().segments_count == 0 {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(
+        latest(&broker).await,
+        Some((5, 500)),
+        "of the extent that is cut"
+    );
+    tokio::task::block_in_place(|| running.stop()).unwrap();
 }
