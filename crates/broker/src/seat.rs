@@ -1,6 +1,8 @@
 //! The seats of the owner and of the writer: who steps them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use log::{CommitLog, HandOver, Progress, SyncerMachine, WhoWrites, WriterMachine};
 use parking_lot::Mutex;
@@ -29,6 +31,8 @@ pub(crate) struct Seat {
     inbox: Arc<Inbox>,
     log: Arc<CommitLog>,
     writing: Mutex<Writing>,
+    /// A step ended with a panic.
+    is_broken: AtomicBool,
 }
 
 impl Seat {
@@ -44,6 +48,27 @@ impl Seat {
             inbox,
             log,
             writing: Mutex::new(Writing { writer, syncer }),
+            is_broken: AtomicBool::new(false),
+        }
+    }
+
+    /// Whether a step of owner or writer ended half-done: nobody steps them again.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken.load(Ordering::Acquire)
+    }
+
+    /// Does a step. Threads that the node does not watch do some: a panic is the end of the node
+    /// there as well, not of one connection.
+    fn guarded<T>(&self, step: impl FnOnce() -> T) -> T {
+        match catch_unwind(AssertUnwindSafe(step)) {
+            Ok(done) => done,
+            Err(panic) => {
+                self.is_broken.store(true, Ordering::Release);
+                self.log
+                    .poison("a step of owner or writer ended with a panic");
+                self.inbox.wake();
+                resume_unwind(panic)
+            }
         }
     }
 
@@ -63,7 +88,10 @@ impl Seat {
             let Some(mut owner) = self.owner.try_lock() else {
                 return;
             };
-            let worked = owner.step();
+            if self.is_broken() {
+                return;
+            }
+            let worked = self.guarded(|| owner.step());
             let holds_back = owner.holds_back();
             let gone = owner.take_gone();
             drop(owner);
@@ -82,7 +110,10 @@ impl Seat {
     /// Steps the owner once, and waits where there was nothing to do. For the owner's own thread.
     pub(crate) fn serve(&self, wait_max: std::time::Duration) {
         let mut owner = self.owner.lock();
-        let worked = owner.step();
+        if self.is_broken() {
+            return;
+        }
+        let worked = self.guarded(|| owner.step());
         let next_wake = owner.next_wake();
         let gone = owner.take_gone();
         drop(owner);
@@ -121,12 +152,20 @@ impl Seat {
         let Some(mut writing) = self.writing.try_lock() else {
             return false;
         };
-        off_the_runtime(|| writing.step(&self.log).1)
+        if self.is_broken() {
+            return false;
+        }
+        off_the_runtime(|| self.guarded(|| writing.step(&self.log).1))
     }
 
     /// Writes one frame. For the writer's own thread.
     pub(crate) fn write_on(&self) -> Progress {
-        let (progress, tells) = self.writing.lock().step(&self.log);
+        let mut writing = self.writing.lock();
+        if self.is_broken() {
+            return Progress::Idle(None);
+        }
+        let (progress, tells) = self.guarded(|| writing.step(&self.log));
+        drop(writing);
         if tells {
             self.inbox.log_moved();
         }
@@ -152,5 +191,58 @@ impl Writing {
             && self.syncer.step() == Progress::Worked;
         let tells = synced || wrote && log.take_news() || log.poisoned().is_some();
         (progress, tells)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use disk::SimDisk;
+    use types::{ManualClock, SeededRandom};
+
+    use super::*;
+    use crate::open::{NodeConfig, open};
+    use crate::owner::OwnerConfig;
+    use crate::topic_config::BrokerDefaults;
+
+    fn seat() -> Seat {
+        let config = NodeConfig {
+            root: PathBuf::from("/data"),
+            log_file_bytes: 1 << 20,
+            tail_bytes: 1 << 20,
+            extents_bytes: 1 << 20,
+            owner: OwnerConfig {
+                defaults: BrokerDefaults::default(),
+                retention_check: Duration::from_secs(300),
+                producer_expiration_ms: 86_400_000,
+                entry_bytes_max: 64 << 10,
+                unsealed_bytes_max: 8 << 20,
+                checkpoint_bytes: 4 << 20,
+                node_id: 1,
+                partitions_default: 1,
+            },
+        };
+        let (disk, clock) = (Arc::new(SimDisk::new(1)), Arc::new(ManualClock::new(0)));
+        let random = Box::new(SeededRandom::new(1));
+        let made = open(&config, disk, clock, random).unwrap();
+        Seat::new(made.owner, made.inbox, made.log, made.writer)
+    }
+
+    #[test]
+    fn after_a_panic_in_a_step_nobody_steps_again_and_the_log_is_stopped() {
+        let seat = seat();
+        seat.take(Hold::No);
+        assert!(!seat.is_broken());
+        let panic = catch_unwind(AssertUnwindSafe(|| seat.guarded(|| panic!("half-done"))));
+        assert!(panic.is_err(), "whoever stepped ends with it");
+        assert!(seat.is_broken() && seat.log.poisoned().is_some());
+        assert_eq!(seat.write_on(), Progress::Idle(None));
+        assert!(!seat.write());
+        let proposed = crate::owner::Proposal::Job(log::background::Done::CheckpointFailed);
+        seat.inbox.push(proposed);
+        seat.take(Hold::No);
+        assert!(seat.inbox.has_work(), "it waits for ever");
     }
 }

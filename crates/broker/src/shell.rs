@@ -8,6 +8,7 @@ use std::time::Duration;
 use log::background::{Background, JobQueue};
 use log::{AssemblerMachine, CommitLog, DataDir, Progress, SyncerMachine};
 use tokio::sync::oneshot;
+use tokio::sync::oneshot::error::TryRecvError;
 use types::limits::STOP_CHECK_MS;
 
 use crate::error::Stopped;
@@ -103,7 +104,11 @@ impl Running {
     pub fn stop(self) -> Result<(), Stopped> {
         let (reply, answer) = oneshot::channel();
         self.inbox.push(Proposal::Stop { reply });
-        let stopped = answer.blocking_recv().unwrap_or(Err(Stopped));
+        let stopped = self.wait_for(answer);
+        if self.has_ended() {
+            // What the others wait for may never come.
+            return Err(Stopped);
+        }
         self.log.close();
         join(self.writer);
         join(self.assembler);
@@ -114,6 +119,18 @@ impl Running {
         join(self.owner);
         join(self.background);
         stopped
+    }
+
+    /// The answer, or that there will be none: a thread that it needs has ended.
+    fn wait_for(&self, mut answer: oneshot::Receiver<Result<(), Stopped>>) -> Result<(), Stopped> {
+        while !self.has_ended() {
+            match answer.try_recv() {
+                Ok(stopped) => return stopped,
+                Err(TryRecvError::Closed) => break,
+                Err(TryRecvError::Empty) => std::thread::park_timeout(ANSWER_CHECK),
+            }
+        }
+        Err(Stopped)
     }
 }
 
@@ -132,9 +149,11 @@ fn join(thread: JoinHandle<()>) {
 }
 
 const CHECK: Duration = Duration::from_millis(STOP_CHECK_MS);
+/// How often whoever stops a node looks for the answer.
+const ANSWER_CHECK: Duration = Duration::from_millis(2);
 
 fn run_owner(seat: &Seat, stop: &AtomicBool) {
-    while !stop.load(Ordering::Acquire) {
+    while !stop.load(Ordering::Acquire) && !seat.is_broken() {
         seat.serve(CHECK);
     }
 }
@@ -144,7 +163,7 @@ fn run_writer(seat: &Seat, log: &CommitLog) {
         match seat.write_on() {
             Progress::Worked => {}
             Progress::NoFile => log.wait_for_file(),
-            Progress::Idle(_) if log.is_drained() => return,
+            Progress::Idle(_) if log.is_drained() || seat.is_broken() => return,
             Progress::Idle(_) => log.wait_for_writer_work(),
         }
     }
