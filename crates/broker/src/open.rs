@@ -278,6 +278,7 @@ fn recover(
     if damage.is_none() {
         remove_unfinished(dir, &unfinished, &state, &provisioner);
         state.adopt_orphans(&found, &files, dir, header.number)?;
+        state.punch_all_dead_runs();
     }
     Ok(Opened {
         state,

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use disk::Disk;
 use parking_lot::{Condvar, Mutex};
-use types::limits::{JOB_RETRY_MS, SPARES_FOR_RECOVERY, SPARES_WANTED};
+use types::limits::{JOB_RETRY_MS, JOB_STEP_BYTES, SPARES_FOR_RECOVERY, SPARES_WANTED};
 use types::{Clock, ErrorKind, FileSequence, Offset, PartitionId, SegmentId};
 
 use crate::checkpoint::{CheckpointHeader, CheckpointWriter, Row};
@@ -74,30 +74,54 @@ pub enum Done {
     CheckpointFailed,
 }
 
-/// What the owner hands to the background.
+impl Job {
+    /// Whether it is a part of a checkpoint.
+    const fn is_slice(&self) -> bool {
+        matches!(
+            self,
+            Self::CheckpointBegin { .. } | Self::CheckpointRows(_) | Self::CheckpointEnd
+        )
+    }
+}
+
+/// What the owner hands to the background. A checkpoint goes before everything else: a stop waits
+/// for it.
 #[derive(Debug, Default)]
 pub struct JobQueue {
-    jobs: Mutex<VecDeque<Job>>,
+    jobs: Mutex<Jobs>,
     work: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Jobs {
+    /// Parts of checkpoints.
+    slices: VecDeque<Job>,
+    others: VecDeque<Job>,
 }
 
 impl JobQueue {
     /// Adds a job.
     pub fn push(&self, job: Job) {
-        self.jobs.lock().push_back(job);
+        let mut jobs = self.jobs.lock();
+        if job.is_slice() {
+            jobs.slices.push_back(job);
+        } else {
+            jobs.others.push_back(job);
+        }
+        drop(jobs);
         self.work.notify_one();
     }
 
-    /// Jobs that wait.
+    /// Parts of a checkpoint that wait.
     #[must_use]
-    pub fn len(&self) -> usize {
-        self.jobs.lock().len()
+    pub fn slices(&self) -> usize {
+        self.jobs.lock().slices.len()
     }
 
     /// Whether no job waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.jobs.lock().is_empty()
     }
 
     /// Wakes the thread that drives the background.
@@ -112,6 +136,12 @@ impl JobQueue {
         if jobs.is_empty() {
             self.work.wait_for(&mut jobs, timeout);
         }
+    }
+}
+
+impl Jobs {
+    fn is_empty(&self) -> bool {
+        self.slices.is_empty() && self.others.is_empty()
     }
 }
 
@@ -182,29 +212,32 @@ impl Background {
         if self.wants_spare(now) {
             return "spare";
         }
+        let jobs = self.queue.jobs.lock();
+        if self.checkpoint_is_due() || !jobs.slices.is_empty() {
+            return "checkpoint";
+        }
         if self.sealer.is_some() {
             return "seal";
         }
-        if self.checkpoint_bytes_waiting() >= types::limits::JOB_STEP_BYTES {
-            return "checkpoint";
-        }
-        let jobs = self.queue.jobs.lock();
         let held = self.held.front().filter(|_| now >= self.retry_held);
-        match held.or_else(|| jobs.front()) {
+        match held.or_else(|| jobs.others.front()) {
             Some(Job::Seal { .. }) => "seal",
             Some(Job::Remove(_) | Job::RemoveFooter(_)) => "remove",
             Some(Job::Recycle(_)) => "recycle",
             Some(Job::Punch { .. }) => "punch",
-            Some(_) => "checkpoint",
+            Some(Job::CheckpointBegin { .. } | Job::CheckpointRows(_) | Job::CheckpointEnd) => {
+                "checkpoint"
+            }
             None if self.filler.has_spare() || self.log.has_unfilled_spare() => "fill",
             None => "idle",
         }
     }
 
-    fn checkpoint_bytes_waiting(&self) -> usize {
+    /// Whether so much of a checkpoint waits that it is to be written.
+    fn checkpoint_is_due(&self) -> bool {
         self.checkpoint
             .as_ref()
-            .map_or(0, CheckpointWriter::waiting_bytes)
+            .is_some_and(|writer| writer.waiting_bytes() >= JOB_STEP_BYTES)
     }
 
     /// Does one thing.
@@ -214,12 +247,16 @@ impl Background {
             self.make_spare(now);
             return Progress::Worked;
         }
-        if let Some(sealer) = self.sealer.take() {
-            self.seal(sealer);
+        if self.checkpoint_is_due() {
+            self.write_checkpoint();
             return Progress::Worked;
         }
-        if self.checkpoint_bytes_waiting() >= types::limits::JOB_STEP_BYTES {
-            self.write_checkpoint();
+        if let Some(slice) = self.next_job(|jobs| &mut jobs.slices) {
+            self.begin(slice, now);
+            return Progress::Worked;
+        }
+        if let Some(sealer) = self.sealer.take() {
+            self.seal(sealer);
             return Progress::Worked;
         }
         if now >= self.retry_held
@@ -228,14 +265,17 @@ impl Background {
             self.begin(job, now);
             return Progress::Worked;
         }
-        let next = self.queue.jobs.lock().pop_front();
-        match next {
+        match self.next_job(|jobs| &mut jobs.others) {
             Some(job) => {
                 self.begin(job, now);
                 Progress::Worked
             }
             None => self.fill_spare(now),
         }
+    }
+
+    fn next_job(&self, of: fn(&mut Jobs) -> &mut VecDeque<Job>) -> Option<Job> {
+        of(&mut self.queue.jobs.lock()).pop_front()
     }
 
     /// What is done when nothing else is to do.

@@ -236,6 +236,8 @@ pub const CHECKPOINT_ROWS_MAX: usize = 64;
 pub const CHECKPOINT_SLICES_WAITING_MAX: usize = 8;
 /// Rest between two checkpoints that only free space.
 pub const CHECKPOINT_PAUSE_MS: u64 = 1_000;
+/// Segments whose dead runs wait for the background to punch them out: sealing waits behind them.
+pub const PUNCHES_MAX: usize = 64;
 /// How often the owner looks at what is due by the clock.
 pub const UPKEEP_MS: u64 = 100;
 /// Partitions whose retention the owner judges in one step.

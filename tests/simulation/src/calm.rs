@@ -67,7 +67,9 @@ impl Calm {
     /// Steps everything until nothing is left to do at this time.
     pub fn settle(&mut self) {
         for _ in 0..STEPS_MAX {
+            let label = self.disk.label("owner");
             let mut worked = self.node.owner.step();
+            drop(label);
             worked |= self.node.assembler.step() == Progress::Worked;
             worked |= self.node.writer.step() == Progress::Worked;
             worked |= self.node.syncer.step() == Progress::Worked;

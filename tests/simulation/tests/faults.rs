@@ -4,8 +4,10 @@
 use std::time::Duration;
 
 use broker::AppendError;
+use broker::owner::Proposal;
 use disk::{Fault, FaultKind, Op};
 use simulation::calm::Calm;
+use tokio::sync::oneshot;
 use types::PartitionId;
 
 /// A node with three confirmed records.
@@ -55,6 +57,74 @@ fn a_failed_sync_or_write_stops_the_log_and_nothing_else() {
         );
         assert_eq!(calm.append(partition, 1_000).unwrap().base_offset.0, there);
     }
+}
+
+#[test]
+fn a_stop_is_answered_though_the_log_is_stopped_by_a_failure_meanwhile() {
+    let (mut calm, partition) = node();
+    calm.write_only(partition, 1_000).unwrap();
+    calm.disk
+        .inject(Fault::new(Op::SyncData, FaultKind::Io).on(".log"));
+    let (reply, mut answer) = oneshot::channel();
+    calm.node.inbox.push(Proposal::Stop { reply });
+    // The stop waits for its checkpoint when the sync fails.
+    calm.node.owner.step();
+    assert!(answer.try_recv().is_err());
+    calm.settle();
+    assert!(calm.node.log.poisoned().is_some());
+    assert!(answer.try_recv().unwrap().is_err(), "it was no clean stop");
+}
+
+#[test]
+fn a_stop_waits_for_no_file_to_be_sealed() {
+    let (mut calm, partition) = node();
+    for _ in 0..100 {
+        calm.write_only(partition, 14_000).unwrap();
+        calm.node.syncer.step();
+        calm.node.owner.step();
+        if calm.node.background.phase() == "seal" {
+            break;
+        }
+        calm.node.background.step();
+    }
+    calm.node.background.step();
+    assert_eq!(calm.node.background.phase(), "seal", "it is under way");
+    let sealed = calm.node.owner.segments().count();
+    let (reply, mut answer) = oneshot::channel();
+    calm.node.inbox.push(Proposal::Stop { reply });
+    let mut stopped = None;
+    for _ in 0..1_000 {
+        calm.node.owner.step();
+        stopped = answer.try_recv().ok();
+        if stopped.is_some() {
+            break;
+        }
+        if calm.node.background.phase() != "seal" {
+            calm.node.background.step();
+        }
+        for done in calm.node.background.take_done() {
+            calm.node.inbox.push(Proposal::Job(done));
+        }
+        calm.node.writer.step();
+        calm.node.syncer.step();
+    }
+    assert_eq!(stopped, Some(Ok(())));
+    assert_eq!(calm.node.owner.segments().count(), sealed);
+}
+
+#[test]
+fn sealing_takes_no_handle_from_a_process_that_has_none_left() {
+    let (mut calm, partition) = node();
+    // The step that puts the segment in the place of its log file opens nothing.
+    let sealed = |calm: &Calm| calm.node.owner.segments().count();
+    let before = sealed(&calm);
+    calm.disk.record_operations(true);
+    while sealed(&calm) == before {
+        calm.append(partition, 14_000).unwrap();
+    }
+    let opened = calm.disk.operations().into_iter();
+    let opened = opened.filter(|of| of.op == Op::Open && of.label == "owner");
+    assert_eq!(opened.map(|of| of.path).collect::<Vec<_>>(), []);
 }
 
 #[test]

@@ -203,7 +203,20 @@ impl Applied {
         if self.storage.segments.contains_key(&info.id) {
             return Ok(());
         }
-        self.open_segment(info)
+        let id = info.id;
+        let file = self.storage.files.get(&info.data.sequence);
+        match file.filter(|state| state.sealing) {
+            // This life sealed it, so the file is open and whole.
+            Some(state) => {
+                let disk = Arc::clone(&self.disk);
+                let segment = Segment::of_log_file(disk, &self.root, info, &state.file);
+                self.add_segment(Arc::new(segment));
+            }
+            None => self.open_segment(info)?,
+        }
+        // What was trimmed or deleted before is in it all the same.
+        self.punch_dead_runs(id);
+        Ok(())
     }
 
     /// Opens a segment and puts it into the indexes. What is missing of it is said and keeps

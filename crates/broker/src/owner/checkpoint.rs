@@ -136,7 +136,7 @@ impl Owner {
 
     /// Begins a checkpoint when one is due, or hands over the next slice.
     pub(super) fn advance_checkpoint(&mut self) {
-        if self.jobs.len() > CHECKPOINT_SLICES_WAITING_MAX {
+        if self.jobs.slices() > CHECKPOINT_SLICES_WAITING_MAX {
             return;
         }
         match self.checkpoint.running.take() {
@@ -155,7 +155,7 @@ impl Owner {
         let rested = self.clock.monotonic() >= run.last_end + pause;
         run.wanted
             || run.uncovered_bytes >= self.config.checkpoint_bytes
-            || (rested && self.applied.freed.is_waiting())
+            || (rested && self.applied.freed.is_waiting(run.kept()))
     }
 
     fn begin_checkpoint(&mut self) {

@@ -34,7 +34,7 @@ use types::{Clock, FrameNumber, LogIndex, Offset, PartitionId, Random, ShardId, 
 
 use self::apply::Place;
 use self::checkpoint::CheckpointRun;
-use self::flight::{Effect, InFlight, Waiting};
+use self::flight::{Effect, InFlight, Waiting, send};
 use self::pace::Pace;
 use self::space::Freed;
 use self::state::{Partitions, SHARED_SHARD, Storage};
@@ -262,6 +262,11 @@ impl Owner {
             return worked;
         }
         worked |= self.apply_synced();
+        if self.stopped {
+            // What was told that nothing follows is not asked again.
+            self.refuse_all();
+            return true;
+        }
         self.measure_room();
         self.retry_deferred();
         self.retry_waiting();
@@ -529,6 +534,8 @@ impl Owner {
             append.refuse();
         }
         self.waiting.drain(..).for_each(Proposal::refuse);
+        // Its checkpoint may never be written.
+        send(self.stopping.take(), Err(Stopped));
     }
 
     fn refuse_all(&mut self) {

@@ -7,9 +7,9 @@ use log::Kind;
 use log::background::{Done, Job};
 use log::file::LogFile;
 use log::recovery::{ChainedFile, FoundFiles};
-use log::segment::{FooterDraft, FooterFile, Segment, SegmentInfo, SwapEntry};
+use log::segment::{DirectoryRow, FooterDraft, FooterFile, Segment, SegmentInfo, SwapEntry};
 use log::{DataDir, Error};
-use types::limits::BLOCK_BYTES;
+use types::limits::{BLOCK_BYTES, PUNCHES_MAX};
 use types::{FileSequence, LogIndex, SegmentId};
 
 use super::checkpoint::Kept;
@@ -30,8 +30,10 @@ pub(crate) struct Freed {
     files: Vec<Arc<LogFile>>,
     /// Segments that were dropped, with the entry that said so.
     segments: Vec<(Arc<Segment>, LogIndex)>,
-    /// Segments with dead runs to punch out, with the last trim that made them.
+    /// Segments with dead runs to punch out, with the last entry that made one.
     punchable: BTreeMap<SegmentId, LogIndex>,
+    /// The last of those entries.
+    punchable_index: LogIndex,
     /// What the last life left behind, with the newest checkpoint of then.
     orphans: Vec<Orphan>,
     orphaned_at: u64,
@@ -46,11 +48,14 @@ enum Orphan {
 
 impl Freed {
     /// Whether a checkpoint would set something free.
-    pub(super) fn is_waiting(&self) -> bool {
-        !(self.files.is_empty()
-            && self.segments.is_empty()
-            && self.punchable.is_empty()
-            && self.orphans.is_empty())
+    pub(super) fn is_waiting(&self, kept: &Kept) -> bool {
+        let punches_wait = !self.punchable.is_empty() && !self.all_punches_are_ready(kept);
+        let is_empty = self.files.is_empty() && self.segments.is_empty() && self.orphans.is_empty();
+        punches_wait || !is_empty
+    }
+
+    fn all_punches_are_ready(&self, kept: &Kept) -> bool {
+        kept.is_past(SHARED_SHARD, self.punchable_index)
     }
 
     fn knows(&self, id: SegmentId) -> bool {
@@ -68,9 +73,10 @@ impl Freed {
 
     pub(super) fn add_punchable(&mut self, segment: SegmentId, index: LogIndex) {
         self.punchable.insert(segment, index);
+        self.punchable_index = self.punchable_index.max(index);
     }
 
-    /// Takes what no kept checkpoint needs: jobs, and segments to punch.
+    /// Takes what no kept checkpoint needs: jobs, and segments to punch, not all at once of these.
     fn release(&mut self, kept: &Kept) -> (Vec<Job>, Vec<SegmentId>) {
         let files = self
             .files
@@ -90,6 +96,7 @@ impl Freed {
         let punch = self
             .punchable
             .extract_if(.., ready)
+            .take(PUNCHES_MAX)
             .map(|(id, _)| id)
             .collect();
         (jobs, punch)
@@ -261,6 +268,16 @@ impl Owner {
         }
     }
 
+    /// Punches the next segments, once those before are done.
+    pub(super) fn release_more(&mut self) {
+        let freed = &self.applied.freed;
+        let kept = self.checkpoint.kept();
+        if !freed.punchable.is_empty() && freed.all_punches_are_ready(kept) && self.jobs.is_empty()
+        {
+            self.release();
+        }
+    }
+
     /// The log start of each partition of a segment; one that is gone has none of it left.
     fn log_starts(&self, segment: &Segment) -> Vec<(types::PartitionId, types::Offset)> {
         let rows = segment.info().rows.iter().map(|row| row.partition);
@@ -296,6 +313,30 @@ impl Applied {
         let kept = self.storage.segments.values().map(|state| &state.segment);
         let dropped = self.freed.segments.iter().map(|(segment, _)| segment);
         kept.chain(dropped).map(|segment| segment.info())
+    }
+
+    /// Has what is dead in a segment punched out, once both kept checkpoints know it.
+    pub(crate) fn punch_dead_runs(&mut self, id: SegmentId) {
+        let Some(state) = self.storage.segments.get(&id) else {
+            return;
+        };
+        let is_dead = |row: &DirectoryRow| {
+            let partition = self.partitions.get(&row.partition);
+            partition.is_none_or(|of| of.shared.log_start() > row.first_offset)
+        };
+        if state.segment.info().rows.iter().any(is_dead) {
+            let index = self.index[usize::from(SHARED_SHARD.0)];
+            self.freed.add_punchable(id, index);
+        }
+    }
+
+    /// The same for every segment: what the last life had punched is written down nowhere, and to
+    /// punch once more what is punched costs little.
+    pub(crate) fn punch_all_dead_runs(&mut self) {
+        let ids: Vec<_> = self.storage.segments.keys().copied().collect();
+        for id in ids {
+            self.punch_dead_runs(id);
+        }
     }
 
     /// Whether all that segments stand on is there.

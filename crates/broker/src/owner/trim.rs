@@ -70,6 +70,7 @@ impl Owner {
             self.upkeep.cursor = Some(None);
         }
         self.drop_dead_segments();
+        self.release_more();
         self.report();
         if now >= self.upkeep.retry {
             self.upkeep.retry = now + 10 * Duration::from_millis(JOB_RETRY_MS);

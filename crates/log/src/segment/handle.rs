@@ -15,7 +15,7 @@ use super::row::DirectoryRow;
 use crate::commit_log::error_chain;
 use crate::decode::Malformed;
 use crate::error::{Corruption, Error};
-use crate::file::LostFile;
+use crate::file::{LogFile, LostFile};
 
 /// An open segment: the file that holds its batches, and what the directory knows of it. The
 /// footer is opened when it is asked for. Readers keep it alive as long as they read.
@@ -39,6 +39,13 @@ impl Segment {
     pub fn open(disk: Arc<dyn Disk>, dir: &Path, info: SegmentInfo) -> Result<Self, Error> {
         let data = disk.open(&info.data_path(dir))?;
         Ok(Self::new(disk, dir, info, data, None))
+    }
+
+    /// The segment that a log file becomes which is open: nothing is asked of the device, and no
+    /// handle is needed.
+    #[must_use]
+    pub fn of_log_file(disk: Arc<dyn Disk>, dir: &Path, info: SegmentInfo, file: &LogFile) -> Self {
+        Self::new(disk, dir, info, Arc::clone(&file.file), None)
     }
 
     /// Like [`open`](Self::open), but a data file that is missing, too short or cannot be opened is
