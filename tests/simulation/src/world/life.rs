@@ -55,6 +55,7 @@ impl World {
         self.stop_in_order()?;
         self.quiesce()?;
         self.verify_segments()?;
+        self.punches_what_is_dead()?;
         self.give_back()
     }
 

@@ -1,14 +1,14 @@
 //! Verifying the segments of a node, as `log verify` does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use broker::metadata::TopicRef;
 use broker::owner::Proposal;
 use disk::Disk;
-use log::segment::{Verifier, VerifyStep};
+use log::segment::{Verifier, VerifyStep, dead_ranges};
 use tokio::sync::oneshot;
-use types::{PartitionId, TopicId};
+use types::{Offset, PartitionId, TopicId};
 
 use super::World;
 use crate::ensure;
@@ -55,23 +55,70 @@ impl World {
         Ok(())
     }
 
+    /// Once the node has rested, no block is left that holds nothing but dead records.
+    pub(super) fn punches_what_is_dead(&mut self) -> Result<(), Failure> {
+        let Some(node) = &self.node else {
+            return Ok(());
+        };
+        let seen = Seen::outline(&node.shared);
+        let partitions = seen.topics.values().flat_map(|topic| &topic.partitions);
+        let starts: BTreeMap<_, _> = partitions.map(|p| (p.id, Offset(p.start))).collect();
+        // By number: who holds a segment keeps it from being removed.
+        let known: BTreeSet<_> = node.owner.segments().map(|segment| segment.id()).collect();
+        self.rest()?;
+        let segments = self.node.as_ref().map(|node| node.owner.segments());
+        for segment in segments.into_iter().flatten() {
+            if !known.contains(&segment.id()) {
+                continue;
+            }
+            let rows = segment.info().rows.iter();
+            let runs = rows.map(|row| {
+                let start = starts.get(&row.partition).copied();
+                let extents = segment.stored_extents(row.partition);
+                extents.map(|extents| (extents, start.unwrap_or(Offset(i64::MAX))))
+            });
+            // Of what a lie of the device left damaged nothing is known.
+            let Ok(runs) = runs.collect::<Result<Vec<_>, _>>() else {
+                continue;
+            };
+            let dead = dead_ranges(runs.iter().map(|(extents, start)| (&extents[..], *start)));
+            let opened = self.disk.open(&segment.data_path());
+            let file = opened.map_err(|error| Failure(chain(&error)))?;
+            for (position, len) in dead {
+                let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+                let read = file.read_exact_at(&mut bytes, position);
+                read.map_err(|error| Failure(chain(&error)))?;
+                ensure!(
+                    bytes.iter().all(|byte| *byte == 0),
+                    "{len} dead bytes at {position} of {} are kept",
+                    segment.data_path().display()
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Time in which nobody asks for anything: two checkpoints know all that was, and what is freed
+    /// by one goes after the next.
+    fn rest(&mut self) -> Result<(), Failure> {
+        for _ in 0..8 * 600 {
+            self.step_owner()?;
+            self.step_writer();
+            self.step_syncer();
+            self.step_background();
+            self.judge_cuts()?;
+            self.clock.advance(Duration::from_millis(2));
+        }
+        Ok(())
+    }
+
     /// Once all topics are deleted their bytes are given back, and so is whatever crashes left.
     pub(super) fn give_back(&mut self) -> Result<(), Failure> {
         let topics: Vec<_> = self.model.topics.keys().copied().collect();
         for topic in topics {
             self.delete_topic(topic);
         }
-        // Two checkpoints must know of it, and what is freed by one goes after the next.
-        for _ in 0..8 {
-            for _ in 0..600 {
-                self.step_owner()?;
-                self.step_writer();
-                self.step_syncer();
-                self.step_background();
-                self.judge_cuts()?;
-                self.clock.advance(Duration::from_millis(2));
-            }
-        }
+        self.rest()?;
         for (folder, most) in [("log", LOG_FILES_MAX), ("segments", 0), ("checkpoints", 3)] {
             let names = self.disk.list(&root().join(folder));
             let names = names.map_err(|error| Failure(chain(&error)))?;
