@@ -234,6 +234,8 @@ pub const OWNER_APPLY_MAX: usize = 64;
 pub const CHECKPOINT_ROWS_MAX: usize = 64;
 /// Slices of a checkpoint that may wait for the background.
 pub const CHECKPOINT_SLICES_WAITING_MAX: usize = 8;
+/// How soon the owner looks whether the background takes more slices.
+pub const CHECKPOINT_SLICE_MS: u64 = 1;
 /// Rest between two checkpoints that only free space.
 pub const CHECKPOINT_PAUSE_MS: u64 = 1_000;
 /// Segments whose dead runs wait for the background to punch them out: sealing waits behind them.

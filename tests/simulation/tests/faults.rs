@@ -6,6 +6,7 @@ use std::time::Duration;
 use broker::AppendError;
 use broker::owner::Proposal;
 use disk::{Fault, FaultKind, Op};
+use log::background::Done;
 use simulation::calm::Calm;
 use tokio::sync::oneshot;
 use types::PartitionId;
@@ -248,4 +249,30 @@ fn trimming_on_a_full_disk_gives_room_without_help() {
         calm.rest(Duration::from_millis(1_500));
     }
     assert_eq!(calm.append(partition, 16_000).unwrap().base_offset.0, taken);
+}
+
+#[test]
+fn a_checkpoint_of_many_segments_is_handed_over_without_a_pause() {
+    let (mut calm, partition) = node();
+    while calm.node.owner.segments().count() < 20 {
+        calm.append(partition, 14_000).unwrap();
+    }
+    calm.rest(Duration::from_secs(1));
+    calm.node.owner.want_checkpoint();
+    // As its thread does, the owner sleeps whenever there is nothing to do.
+    let (mut slept, mut written) = (Duration::ZERO, false);
+    for _ in 0..10_000 {
+        if !calm.node.owner.step() {
+            slept += calm.node.owner.next_wake();
+        }
+        calm.node.background.step();
+        for done in calm.node.background.take_done() {
+            written |= matches!(done, Done::Checkpointed(_));
+            calm.node.inbox.push(Proposal::Job(done));
+        }
+        if written {
+            break;
+        }
+    }
+    assert!(written && slept < Duration::from_millis(100), "{slept:?}");
 }

@@ -103,6 +103,11 @@ impl CheckpointRun {
         self.running.is_some()
     }
 
+    /// Whether there are more slices to hand over.
+    pub(super) const fn has_slices(&self) -> bool {
+        matches!(&self.running, Some((_, cursor)) if !matches!(cursor, Cursor::Finishing))
+    }
+
     pub(crate) fn new(kept: Kept, next_number: u64, now: Duration) -> Self {
         Self {
             kept,
@@ -134,19 +139,24 @@ impl Owner {
         self.checkpoint.uncovered_bytes += bytes;
     }
 
-    /// Begins a checkpoint when one is due, or hands over the next slice.
-    pub(super) fn advance_checkpoint(&mut self) {
+    /// Begins a checkpoint when one is due, or hands over the next slice: true then.
+    pub(super) fn advance_checkpoint(&mut self) -> bool {
         if self.jobs.slices() > CHECKPOINT_SLICES_WAITING_MAX {
-            return;
+            return false;
         }
         match self.checkpoint.running.take() {
-            None if self.checkpoint_due() => self.begin_checkpoint(),
-            None => {}
+            None if self.checkpoint_due() => return self.begin_checkpoint(),
+            None => return false,
+            Some((kept, Cursor::Finishing)) => {
+                self.checkpoint.running = Some((kept, Cursor::Finishing));
+                return false;
+            }
             Some((kept, cursor)) => {
                 let cursor = self.hand_over(cursor);
                 self.checkpoint.running = Some((kept, cursor));
             }
         }
+        true
     }
 
     fn checkpoint_due(&self) -> bool {
@@ -158,10 +168,10 @@ impl Owner {
             || (rested && self.applied.freed.is_waiting(run.kept()))
     }
 
-    fn begin_checkpoint(&mut self) {
+    fn begin_checkpoint(&mut self) -> bool {
         // The oldest unsealed file; there is always one that is being written.
         let Some(first) = self.applied.storage.files.values().next() else {
-            return;
+            return false;
         };
         let run = &mut self.checkpoint;
         run.wanted = false;
@@ -197,6 +207,7 @@ impl Owner {
         self.jobs.push(Job::CheckpointBegin { header, previous });
         let row = self.applied.node_row();
         self.jobs.push(Job::CheckpointRows(vec![row]));
+        true
     }
 
     fn hand_over(&mut self, cursor: Cursor) -> Cursor {

@@ -29,7 +29,9 @@ use log::file::LogFile;
 use log::frame::Frame;
 use log::index::LogPart;
 use log::{CommitLog, EntryHeader, Kind, LogEvent, Origin, Payload, Queued, Tail};
-use types::limits::{OWNER_APPLY_MAX, OWNER_DECIDE_MAX, OWNER_STEP_MAX, OWNER_TIMED_MIN};
+use types::limits::{
+    CHECKPOINT_SLICE_MS, OWNER_APPLY_MAX, OWNER_DECIDE_MAX, OWNER_STEP_MAX, OWNER_TIMED_MIN,
+};
 use types::{Clock, FrameNumber, LogIndex, Offset, PartitionId, Random, ShardId, Term};
 
 use self::apply::Place;
@@ -280,7 +282,7 @@ impl Owner {
             }
         }
         self.upkeep();
-        self.advance_checkpoint();
+        worked |= self.advance_checkpoint();
         self.advance_stop();
         worked |= self.outbox.len() >= OWNER_DECIDE_MAX;
         if !self.outbox.is_empty() {
@@ -303,11 +305,15 @@ impl Owner {
     /// When the owner wants to be stepped though nothing arrives.
     #[must_use]
     pub fn next_wake(&self) -> Duration {
-        let wake = self.upkeep.next_wake(self.clock.monotonic());
-        match self.holds_back() {
-            true => wake.min(self.pace.wait()),
-            false => wake,
+        let mut wake = self.upkeep.next_wake(self.clock.monotonic());
+        if self.holds_back() {
+            wake = wake.min(self.pace.wait());
         }
+        if self.checkpoint.has_slices() {
+            // The background takes those before, and wakes nobody for it.
+            wake = wake.min(Duration::from_millis(CHECKPOINT_SLICE_MS));
+        }
+        wake
     }
 
     /// Whether appends wait for nothing but time. What else they may wait for wakes the owner.
