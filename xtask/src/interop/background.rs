@@ -10,9 +10,6 @@ use crate::broker::{Broker, Setup};
 use crate::command::{command, run, until};
 
 const LIMIT: Duration = Duration::from_secs(120);
-/// A topic that is deleted once it lies in a sealed file: a checkpoint is due as soon as it would free something.
-const TOPIC: &str = "deleted-under-load";
-
 /// How many there were.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Background {
@@ -38,13 +35,13 @@ impl Background {
     }
 }
 
-/// Writes the topic that is to be deleted.
-pub(super) fn prepare(setup: &Setup, broker: &Broker) -> Result<()> {
-    let bootstrap = broker.bootstrap();
+/// Writes a topic that is to be deleted after the kill with the next number.
+pub(super) fn write_topic(setup: &Setup, broker: &Broker, number: u32) -> Result<()> {
+    let (topic, bootstrap) = (topic(number), broker.bootstrap());
     let produce = [
         "bench",
         "produce",
-        TOPIC,
+        &topic,
         "--records",
         "1000",
         "--server",
@@ -54,26 +51,51 @@ pub(super) fn prepare(setup: &Setup, broker: &Broker) -> Result<()> {
     Ok(())
 }
 
-/// Waits for a seal, deletes the topic and waits for the checkpoint that follows from it.
-pub(super) fn provoke(setup: &Setup, broker: &Broker) -> Result<()> {
+/// Has the load seal files, and a checkpoint become due, between the kill with this number and the next.
+///
+/// The first time it waits for both, so that the next kill comes after them. Later kills come while they may be under way.
+pub(super) fn provoke(setup: &Setup, broker: &Broker, number: u32) -> Result<()> {
     let data = broker.data();
-    let now = || Background::of(&data);
-    until(LIMIT, || Ok((now()?.seals > 0).then_some(()))).context("no log file is sealed")?;
-    let before = now()?;
-    let bootstrap = broker.bootstrap();
-    let delete = ["topic", "delete", TOPIC, "--server", &bootstrap];
+    let start = Background::of(&data)?;
+    let since = || Background::of(&data).map(|now| now.since(start));
+    if number == 1 {
+        let has_sealed = || Ok((since()?.seals > 0).then_some(()));
+        until(LIMIT, has_sealed).context("no log file is sealed between the kills")?;
+    }
+    write_topic(setup, broker, number)?;
+    let (deleted, bootstrap) = (topic(number - 1), broker.bootstrap());
+    let before = since()?.checkpoints;
+    // The restart had the file sealed that it lies in: a checkpoint is due as soon as one would free something.
+    let delete = ["topic", "delete", &deleted, "--server", &bootstrap];
     run(command([&setup.millrace]).args(delete), LIMIT)?;
-    let has_come = || Ok((now()?.checkpoints > before.checkpoints).then_some(()));
-    until(LIMIT, has_come).context("no checkpoint is written")
+    if number == 1 {
+        let has_come = || Ok((since()?.checkpoints > before).then_some(()));
+        until(LIMIT, has_come).context("no checkpoint is written between the kills")?;
+    }
+    Ok(())
 }
 
-/// Says what there was between the first start and the end of the kills; none of either is an error.
-pub(super) fn report(start: Background, end: Background) -> Result<()> {
-    let Background { seals, checkpoints } = end.since(start);
-    println!("meanwhile sealed log files: {seals}, checkpoints: {checkpoints}");
-    ensure!(seals > 0, "no log file was sealed");
-    ensure!(checkpoints > 0, "no checkpoint was written");
+/// Says what there was between the first kill and the last, as the data directory stood at each; none of either is an
+/// error.
+pub(super) fn report(at_kills: &[Background]) -> Result<()> {
+    let [first, .., last] = at_kills else {
+        println!("fewer than two kills: nothing can be sealed between them");
+        return Ok(());
+    };
+    let Background { seals, checkpoints } = last.since(*first);
+    println!(
+        "between the first kill and the last, sealed log files: {seals}, checkpoints: {checkpoints}"
+    );
+    ensure!(seals > 0, "no log file was sealed between the kills");
+    ensure!(
+        checkpoints > 0,
+        "no checkpoint was written between the kills"
+    );
     Ok(())
+}
+
+fn topic(number: u32) -> String {
+    format!("deleted-under-load-{number}")
 }
 
 /// The highest number that is a name in a folder, with this extension.
@@ -110,7 +132,7 @@ mod tests {
             checkpoints: 1,
         };
         assert_eq!(start, first);
-        assert!(report(start, start).is_err());
+        assert!(report(&[start, start]).is_err());
         touch("checkpoints/00000000000000000004.checkpoint");
         touch("segments/00000000000000000006.footer");
         touch("segments/00000000000000000009.footer.new");
@@ -120,6 +142,8 @@ mod tests {
             checkpoints: 3,
         };
         assert_eq!(end.since(start), between);
-        assert!(report(start, end).is_ok());
+        assert!(report(&[start, end]).is_ok());
+        // What came before the first kill or after the last does not count.
+        assert!(report(&[end, end, end]).is_err());
     }
 }

@@ -44,29 +44,27 @@ fn bounce(
 ) -> Result<()> {
     let mut broker = Broker::start(busy(setup.clone()))?;
     let is_watched = setup.kind == Kind::Millrace && matches!(bounce, Bounce::Kill);
-    let first_start = is_watched
-        .then(|| Background::of(&broker.data()))
-        .transpose()?;
     if is_watched {
-        background::prepare(setup, &broker)?;
+        background::write_topic(setup, &broker, 0)?;
     }
     let mut streams = start(options, installed, setup.kind, &broker)?;
     progress(&mut streams)?;
     let (started, before) = (Instant::now(), total(&streams)?);
-    if is_watched {
-        background::provoke(setup, &broker)?;
-    }
-    for _ in 0..times {
+    let mut at_kills = Vec::new();
+    for number in 1..=times {
         match bounce {
             Bounce::Stop => broker.stop().map(|_| ())?,
             Bounce::Kill => broker.kill()?,
         }
+        if is_watched {
+            at_kills.push(Background::of(&broker.data())?);
+        }
         broker.restart()?;
         progress(&mut streams)?;
+        if is_watched && number < times {
+            background::provoke(setup, &broker, number)?;
+        }
     }
-    let last_kill = is_watched
-        .then(|| Background::of(&broker.data()))
-        .transpose()?;
     for stream in &mut streams {
         stream.finish()?;
     }
@@ -80,8 +78,8 @@ fn bounce(
         "{bounce:?} {times} times under {}: {after} confirmed, {rate:.0} per second",
         names.join(", ")
     );
-    if let (Some(first_start), Some(last_kill)) = (first_start, last_kill) {
-        background::report(first_start, last_kill)?;
+    if is_watched {
+        background::report(&at_kills)?;
     }
     let wanted = options.rate as f64 * RATE_SHARE;
     ensure!(
