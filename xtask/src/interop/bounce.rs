@@ -21,6 +21,9 @@ const PROGRESS_LIMIT: Duration = Duration::from_secs(120);
 /// Confirmed between two bounces, by each client.
 const PROGRESS_RECORDS: usize = 4000;
 
+/// What an orderly stop of Millrace stays below, whatever its clients do.
+const STOP_LIMIT: Duration = Duration::from_secs(2);
+
 /// The part of the asked rate that must be reached, or the load was none.
 const RATE_SHARE: f64 = 5.0 / 6.0;
 
@@ -50,10 +53,10 @@ fn bounce(
     let mut streams = start(options, installed, setup.kind, &broker)?;
     progress(&mut streams)?;
     let (started, before) = (Instant::now(), total(&streams)?);
-    let mut at_kills = Vec::new();
+    let (mut stops, mut at_kills) = (Vec::new(), Vec::new());
     for number in 1..=times {
         match bounce {
-            Bounce::Stop => broker.stop().map(|_| ())?,
+            Bounce::Stop => stops.push(broker.stop()?),
             Bounce::Kill => broker.kill()?,
         }
         if is_watched {
@@ -78,6 +81,7 @@ fn bounce(
         "{bounce:?} {times} times under {}: {after} confirmed, {rate:.0} per second",
         names.join(", ")
     );
+    report_stops(&stops, setup.kind)?;
     if is_watched {
         background::report(&at_kills)?;
     }
@@ -85,6 +89,19 @@ fn bounce(
     ensure!(
         rate >= wanted,
         "{rate:.0} records per second are fewer than {wanted:.0}"
+    );
+    Ok(())
+}
+
+/// Says how long the longest stop took; one of Millrace that took too long is an error.
+fn report_stops(stops: &[Duration], kind: Kind) -> Result<()> {
+    let Some(longest) = stops.iter().max() else {
+        return Ok(());
+    };
+    println!("longest stop under load: {:.3} s", longest.as_secs_f64());
+    ensure!(
+        kind != Kind::Millrace || *longest < STOP_LIMIT,
+        "a stop took {longest:?}, which must be less than {STOP_LIMIT:?}"
     );
     Ok(())
 }
@@ -224,4 +241,19 @@ fn total(streams: &[Stream]) -> Result<usize> {
 fn lines(path: &Path) -> Result<usize> {
     let text = std::fs::read(path).with_context(|| format!("read {}", path.display()))?;
     Ok(text.iter().filter(|byte| **byte == b'\n').count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_longest_stop_decides_and_for_millrace_only() {
+        let fast = [Duration::from_millis(1999), Duration::ZERO];
+        let slow = [Duration::ZERO, STOP_LIMIT, Duration::ZERO];
+        assert!(report_stops(&[], Kind::Millrace).is_ok());
+        assert!(report_stops(&fast, Kind::Millrace).is_ok());
+        assert!(report_stops(&slow, Kind::Millrace).is_err());
+        assert!(report_stops(&slow, Kind::Kafka).is_ok());
+    }
 }
