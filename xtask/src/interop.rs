@@ -14,10 +14,11 @@ mod tools;
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};
 
+use self::clients::Client;
 use crate::broker::{Broker, Kind, Setup};
 use crate::install::{Clients, install};
 
-/// Records per second under load, over all clients.
+/// Records per second under load, over all clients that stream.
 const RATE: u64 = 12_000;
 
 /// What `cargo xtask interop` takes.
@@ -47,7 +48,7 @@ pub(crate) struct Options {
     /// Kills with SIGKILL under load
     #[arg(long, default_value_t = 20)]
     pub kills: u32,
-    /// Records per second under load, over three clients
+    /// Records per second under load, over all clients that stream
     #[arg(long, default_value_t = RATE)]
     pub rate: u64,
 }
@@ -66,6 +67,10 @@ impl Options {
             kills,
             rate: RATE,
         }
+    }
+
+    fn chooses(&self, client: &Client) -> bool {
+        self.client.is_empty() || self.client.iter().any(|name| name == client.name)
     }
 }
 

@@ -1,6 +1,7 @@
 // The rule of the content: see ../README.md. kafkajs refuses a null header value: empty is written.
 
 const PARTITIONS = 6
+const STREAM_VALUE_BYTES = 100
 
 function key(n) {
   if (n % 7 === 0) return null
@@ -11,7 +12,11 @@ function key(n) {
 function value(n) {
   if (n % 11 === 0) return null
   if (n % 11 === 1) return Buffer.alloc(0)
-  const bytes = Buffer.alloc(n % 1000 === 500 ? 20000 : 16 + ((n * 37) % 400))
+  return pattern(n, n % 1000 === 500 ? 20000 : 16 + ((n * 37) % 400))
+}
+
+function pattern(n, size) {
+  const bytes = Buffer.alloc(size)
   bytes.writeBigUInt64BE(BigInt(n))
   const step = (n % 13) + 1
   for (let i = 8; i < bytes.length; i++) bytes[i] = (n + i * step) & 0xff
@@ -32,4 +37,4 @@ function headers(n) {
   return kinds[n % 5]
 }
 
-module.exports = { PARTITIONS, key, value, headers }
+module.exports = { PARTITIONS, STREAM_VALUE_BYTES, key, value, headers, pattern }

@@ -1,15 +1,18 @@
 """aiokafka: see ../README.md for the command line and the content."""
 
 import asyncio
+import sys
 
 import aiokafka
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.admin import AIOKafkaAdminClient, NewTopic
 
-from content import PARTITIONS, Job, Seen, both_null, check, headers, key, value
+from content import PARTITIONS, STREAM_VALUE_BYTES, Acks, Job, Pace, Seen, both_null, check, headers, key, pattern, value
 
 CANNOT = {"null key with null value": "send refuses a record without key and value"}
 SILENCE_S = 30
+# How long send waits for room while nothing can be sent.
+OUTAGE_MS = 300_000
 
 
 async def create(job):
@@ -89,9 +92,45 @@ async def read(job):
     await consumer.stop()
 
 
+async def stream(job):
+    await create(job)
+    acks = Acks(job)
+
+    def noted(n):
+        def on_done(future):
+            if future.exception() is not None:
+                acks.failed(f"{n}: {future.exception()}")
+            else:
+                acks.confirmed(n, future.result().offset)
+
+        return on_done
+
+    # It has one request under way by itself, whatever --in-flight allows.
+    producer = AIOKafkaProducer(
+        bootstrap_servers=job.args.bootstrap,
+        acks="all",
+        enable_idempotence=True,
+        linger_ms=5,
+        request_timeout_ms=OUTAGE_MS,
+    )
+    await producer.start()
+    ended = asyncio.create_task(asyncio.to_thread(sys.stdin.read))
+    pace = Pace(job)
+    while not ended.done():
+        for n in pace.due():
+            value = pattern(n, STREAM_VALUE_BYTES)
+            future = await producer.send(job.args.topic, value, partition=n % PARTITIONS)
+            future.add_done_callback(noted(n))
+        await asyncio.sleep(0.005)
+    await producer.flush()
+    await producer.stop()
+    acks.close()
+    job.done("idempotence")
+
+
 async def main():
     job = Job("aiokafka", aiokafka.__version__, cannot=CANNOT)
-    await {"write": write, "read": read}[job.args.mode](job)
+    await {"write": write, "read": read, "stream": stream}[job.args.mode](job)
     job.print_report()
 
 

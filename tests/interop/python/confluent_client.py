@@ -2,13 +2,12 @@
 
 import select
 import sys
-import time
 
 import confluent_kafka
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from content import PARTITIONS, STREAM_VALUE_BYTES, Job, Mismatch, Seen, check, headers, key, pattern, value
+from content import PARTITIONS, STREAM_VALUE_BYTES, Acks, Job, Mismatch, Pace, Seen, check, headers, key, pattern, value
 
 SILENCE_S = 30
 
@@ -111,15 +110,14 @@ def read(job):
 
 def stream(job):
     create(job)
-    acks = open(job.args.acks, "a", encoding="ascii")
-    failures = []
+    acks = Acks(job)
 
     def confirmed(n):
         def on_delivery(error, message):
             if error is not None:
-                failures.append(f"{n}: {error}")
+                acks.failed(f"{n}: {error}")
             else:
-                acks.write(f"{n} {message.offset()}\n")
+                acks.confirmed(n, message.offset())
 
         return on_delivery
 
@@ -135,20 +133,15 @@ def stream(job):
             "log_level": 0,
         }
     )
-    sent = 0
-    started = time.monotonic()
+    pace = Pace(job)
     while not select.select([sys.stdin], [], [], 0)[0]:
-        due = int((time.monotonic() - started) * job.args.rate)
-        for n in range(sent, due):
+        for n in pace.due():
             producer.produce(
                 job.args.topic, pattern(n, STREAM_VALUE_BYTES), partition=n % PARTITIONS, on_delivery=confirmed(n)
             )
-        sent = max(sent, due)
         producer.poll(0.01)
-        acks.flush()
     check("records not flushed", 0, producer.flush(300))
     acks.close()
-    check("failed records", [], failures)
     job.done("idempotence")
 
 

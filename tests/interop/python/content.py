@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import threading
+import time
 from dataclasses import dataclass
 
 PARTITIONS = 6
@@ -60,6 +62,41 @@ class Mismatch(Exception):
 def check(what, expected, actual):
     if expected != actual:
         raise Mismatch(f"{what}: expected {expected!r}, found {actual!r}")
+
+
+class Acks:
+    """The file that names the confirmed records, complete at every line; threads may share it."""
+
+    def __init__(self, job):
+        self.file = open(job.args.acks, "a", buffering=1, encoding="ascii")
+        self.lock = threading.Lock()
+        self.failures = []
+
+    def confirmed(self, n, offset):
+        with self.lock:
+            self.file.write(f"{n} {offset}\n")
+
+    def failed(self, what):
+        self.failures.append(what)
+
+    def close(self):
+        self.file.close()
+        check("failed records", [], self.failures)
+
+
+class Pace:
+    """Which records are due at the rate that was asked for."""
+
+    def __init__(self, job):
+        self.rate = job.args.rate
+        self.started = time.monotonic()
+        self.sent = 0
+
+    def due(self):
+        """The numbers that have become due since the last call."""
+        first = self.sent
+        self.sent = max(first, int((time.monotonic() - self.started) * self.rate))
+        return range(first, self.sent)
 
 
 class Job:

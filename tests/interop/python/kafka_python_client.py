@@ -1,22 +1,31 @@
 """kafka-python: see ../README.md for the command line and the content."""
 
+import select
+import sys
+
 import kafka
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 
-from content import PARTITIONS, Job, Seen, both_null, check, headers, key, value
+from content import PARTITIONS, STREAM_VALUE_BYTES, Acks, Job, Pace, Seen, both_null, check, headers, key, pattern, value
 
 CANNOT = {
     "null key with null value": "send refuses a record without key and value",
     "null header values": "send refuses a header value that is not bytes",
 }
 SILENCE_MS = 30_000
+OUTAGE_MS = 300_000
+
+
+def create(job):
+    admin = KafkaAdminClient(bootstrap_servers=job.args.bootstrap)
+    topics = {job.args.topic: {"num_partitions": PARTITIONS, "replication_factor": 1}}
+    admin.create_topics(topics, wait_for_metadata=True)
+    admin.close()
 
 
 def write(job):
     topic = job.args.topic
-    admin = KafkaAdminClient(bootstrap_servers=job.args.bootstrap)
-    admin.create_topics({topic: {"num_partitions": PARTITIONS, "replication_factor": 1}}, wait_for_metadata=True)
-    admin.close()
+    create(job)
     codec = None if job.args.codec == "none" else job.args.codec
     producer = KafkaProducer(bootstrap_servers=job.args.bootstrap, acks="all", compression_type=codec, linger_ms=5)
     futures = [
@@ -72,9 +81,35 @@ def read(job):
     consumer.close()
 
 
+def stream(job):
+    topic = job.args.topic
+    create(job)
+    acks = Acks(job)
+    producer = KafkaProducer(
+        bootstrap_servers=job.args.bootstrap,
+        acks="all",
+        enable_idempotence=True,
+        max_in_flight_requests_per_connection=job.args.in_flight,
+        linger_ms=5,
+        delivery_timeout_ms=OUTAGE_MS,
+        max_block_ms=OUTAGE_MS,
+        reconnect_backoff_max_ms=500,
+    )
+    pace = Pace(job)
+    while not select.select([sys.stdin], [], [], 0.005)[0]:
+        for n in pace.due():
+            future = producer.send(topic, value=pattern(n, STREAM_VALUE_BYTES), partition=n % PARTITIONS)
+            future.add_callback(lambda metadata, n=n: acks.confirmed(n, metadata.offset))
+            future.add_errback(lambda error, n=n: acks.failed(f"{n}: {error}"))
+    producer.flush(300)
+    producer.close()
+    acks.close()
+    job.done("idempotence")
+
+
 def main():
     job = Job("kafka-python", kafka.__version__, cannot=CANNOT)
-    {"write": write, "read": read}[job.args.mode](job)
+    {"write": write, "read": read, "stream": stream}[job.args.mode](job)
     job.print_report()
 
 

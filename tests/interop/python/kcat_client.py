@@ -1,19 +1,25 @@
 """kcat, the command-line tool on Debian's librdkafka: see ../README.md for the command line and the content.
 
-It writes with one call per partition, keys and values cut by delimiters that the content never holds.
+It writes with one call per partition, keys and values cut by delimiters that the content never holds. So it streams as well:
+six calls, each an idempotent producer that lives from the first record to the last.
 """
 
+import re
+import select
 import subprocess
+import sys
+import threading
 
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from content import PARTITIONS, Job, Seen, check, key, value
+from content import PARTITIONS, STREAM_VALUE_BYTES, Acks, Job, Pace, Seen, check, key, pattern, value
 
 NO_HEADERS = "-H sets the same headers for all records of a call"
 KEY_END = b"|key|"
 RECORD_END = b"|end|\n"
 # %K, %R and %S print lengths, -1 for null; lengths and not delimiters tell where a field ends.
 FORMAT = "%p %o %T %K %S\n%k%s%h\n"
+DELIVERED = re.compile(rb"% Message delivered to partition (\d+) \(offset (\d+)\)")
 CANNOT = {
     "headers": NO_HEADERS,
     "repeated headers": NO_HEADERS,
@@ -113,9 +119,62 @@ def read(job):
     job.done("seek by timestamp")
 
 
+def note(acks, partition, said):
+    """Takes down what a call says of its deliveries: one line each, in the order in which it read the records."""
+    n = partition
+    for line in said:
+        if found := DELIVERED.match(line):
+            check("partition of a delivery", partition, int(found[1]))
+            acks.confirmed(n, int(found[2]))
+            n += PARTITIONS
+        elif b"Delivery failed" in line:
+            acks.failed(f"partition {partition}: {line.decode(errors='replace')}")
+
+
+class Call:
+    """A call of kcat that produces to one partition what it is handed."""
+
+    def __init__(self, job, partition, acks):
+        words = ["-P", "-E", "-v", "-v", "-b", job.args.bootstrap, "-t", job.args.topic, "-p", str(partition)]
+        settings = {
+            "enable.idempotence": "true",
+            "max.in.flight.requests.per.connection": job.args.in_flight,
+            "linger.ms": 5,
+            "message.timeout.ms": 300_000,
+            "reconnect.backoff.max.ms": 500,
+        }
+        options = [word for name, setting in settings.items() for word in ("-X", f"{name}={setting}")]
+        command = ["kcat", *words, "-D", RECORD_END.decode(), *options]
+        self.program = subprocess.Popen(command, bufsize=0, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.notes = threading.Thread(target=note, args=(acks, partition, self.program.stderr), daemon=True)
+        self.notes.start()
+
+    def end(self):
+        """Waits until everything is delivered."""
+        self.program.stdin.close()
+        self.notes.join(300)
+        check("status of kcat", 0, self.program.wait(10))
+
+
+def stream(job):
+    create_topic(job)
+    acks = Acks(job)
+    calls = [Call(job, p, acks) for p in range(PARTITIONS)]
+    pace = Pace(job)
+    while not select.select([sys.stdin], [], [], 0.005)[0]:
+        for n in pace.due():
+            calls[n % PARTITIONS].program.stdin.write(pattern(n, STREAM_VALUE_BYTES) + RECORD_END)
+    for call in calls:
+        call.end()
+    acks.close()
+    with open(job.args.acks, encoding="ascii") as lines:
+        check("confirmed records", pace.sent, sum(1 for _ in lines))
+    job.done("idempotence")
+
+
 def main():
     job = Job("kcat", version(), cannot=CANNOT)
-    {"write": write, "read": read}[job.args.mode](job)
+    {"write": write, "read": read, "stream": stream}[job.args.mode](job)
     job.print_report()
 
 

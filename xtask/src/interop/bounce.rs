@@ -10,7 +10,8 @@ use anyhow::{Context, Result, ensure};
 use super::Options;
 use super::background::{self, Background};
 use super::clients::{self, Client};
-use super::report::call;
+use super::report::{Report, call, parse};
+use super::table::{self, Column, IDEMPOTENCE};
 use crate::broker::{Broker, Kind, Setup};
 use crate::command::{tail_of, until, wait};
 use crate::install::Clients;
@@ -34,63 +35,105 @@ enum Bounce {
 }
 
 pub(super) fn run(options: &Options, installed: &Clients, setup: &Setup) -> Result<()> {
-    bounce(options, installed, setup, Bounce::Stop, options.restarts)?;
-    bounce(options, installed, setup, Bounce::Kill, options.kills)
+    let mut columns: Vec<_> = clients::all(installed)
+        .into_iter()
+        .filter(|client| options.chooses(client))
+        .map(|client| (client, Column::default()))
+        .collect();
+    let able: Vec<_> = columns
+        .iter()
+        .map(|(client, _)| client.clone())
+        .filter(|client| client.cannot_stream.is_empty())
+        .collect();
+    ensure!(!able.is_empty(), "none of these clients can stream");
+    let load = Load {
+        options,
+        installed,
+        setup,
+        able,
+    };
+    let mut reports = load.bounce(Bounce::Stop, options.restarts)?;
+    reports.extend(load.bounce(Bounce::Kill, options.kills)?);
+    for (client, column) in &mut columns {
+        if !client.cannot_stream.is_empty() {
+            column.cannot(IDEMPOTENCE, client.cannot_stream);
+        }
+        let own = reports.extract_if(.., |(name, _)| *name == client.name);
+        own.for_each(|(_, report)| column.add(report));
+    }
+    table::print_idempotence(&columns)
 }
 
-fn bounce(
-    options: &Options,
-    installed: &Clients,
-    setup: &Setup,
-    bounce: Bounce,
-    times: u32,
-) -> Result<()> {
-    let mut broker = Broker::start(busy(setup.clone()))?;
-    let is_watched = setup.kind == Kind::Millrace && matches!(bounce, Bounce::Kill);
-    if is_watched {
-        background::write_topic(setup, &broker, 0)?;
-    }
-    let mut streams = start(options, installed, setup.kind, &broker)?;
-    progress(&mut streams)?;
-    let (started, before) = (Instant::now(), total(&streams)?);
-    let (mut stops, mut at_kills) = (Vec::new(), Vec::new());
-    for number in 1..=times {
-        match bounce {
-            Bounce::Stop => stops.push(broker.stop()?),
-            Bounce::Kill => broker.kill()?,
-        }
+/// What streams while the broker is bounced.
+struct Load<'a> {
+    options: &'a Options,
+    installed: &'a Clients,
+    setup: &'a Setup,
+    able: Vec<Client>,
+}
+
+impl Load<'_> {
+    /// What each client reports of its stream, once all of it is verified.
+    fn bounce(&self, bounce: Bounce, times: u32) -> Result<Vec<(&'static str, Report)>> {
+        let setup = self.setup;
+        let mut broker = Broker::start(busy(setup.clone()))?;
+        let is_watched = setup.kind == Kind::Millrace && matches!(bounce, Bounce::Kill);
         if is_watched {
-            at_kills.push(Background::of(&broker.data())?);
+            background::write_topic(setup, &broker, 0)?;
         }
-        broker.restart()?;
+        let mut streams = self.start(&broker)?;
         progress(&mut streams)?;
-        if is_watched && number < times {
-            background::provoke(setup, &broker, number)?;
+        let (started, before) = (Instant::now(), total(&streams)?);
+        let (mut stops, mut at_kills) = (Vec::new(), Vec::new());
+        for number in 1..=times {
+            match bounce {
+                Bounce::Stop => stops.push(broker.stop()?),
+                Bounce::Kill => broker.kill()?,
+            }
+            if is_watched {
+                at_kills.push(Background::of(&broker.data())?);
+            }
+            broker.restart()?;
+            progress(&mut streams)?;
+            if is_watched && number < times {
+                background::provoke(setup, &broker, number)?;
+            }
         }
+        let reports = streams.iter_mut().map(Stream::finish);
+        let reports = reports.collect::<Result<Vec<_>>>()?;
+        let (elapsed, after) = (started.elapsed(), total(&streams)?);
+        for stream in &streams {
+            stream.verify(self.installed, &broker)?;
+        }
+        let rate = (after - before) as f64 / elapsed.as_secs_f64();
+        println!(
+            "{bounce:?} {times} times under {}: {after} confirmed, {rate:.0} per second",
+            self.names()
+        );
+        report_stops(&stops, setup.kind)?;
+        if is_watched {
+            background::report(&at_kills)?;
+        }
+        let wanted = self.options.rate as f64 * RATE_SHARE;
+        ensure!(
+            rate >= wanted,
+            "{rate:.0} records per second are fewer than {wanted:.0}"
+        );
+        Ok(reports)
     }
-    for stream in &mut streams {
-        stream.finish()?;
+
+    fn start(&self, broker: &Broker) -> Result<Vec<Stream>> {
+        let rate = self.options.rate / self.able.len() as u64;
+        self.able
+            .iter()
+            .map(|client| Stream::start(client, rate, self.setup.kind, broker))
+            .collect()
     }
-    let (elapsed, after) = (started.elapsed(), total(&streams)?);
-    for stream in &streams {
-        stream.verify(installed, &broker)?;
-    }
-    let rate = (after - before) as f64 / elapsed.as_secs_f64();
-    let names: Vec<_> = streams.iter().map(|stream| stream.name).collect();
-    println!(
-        "{bounce:?} {times} times under {}: {after} confirmed, {rate:.0} per second",
+
+    fn names(&self) -> String {
+        let names: Vec<_> = self.able.iter().map(|client| client.name).collect();
         names.join(", ")
-    );
-    report_stops(&stops, setup.kind)?;
-    if is_watched {
-        background::report(&at_kills)?;
     }
-    let wanted = options.rate as f64 * RATE_SHARE;
-    ensure!(
-        rate >= wanted,
-        "{rate:.0} records per second are fewer than {wanted:.0}"
-    );
-    Ok(())
 }
 
 /// Says how long the longest stop took; one of Millrace that took too long is an error.
@@ -122,22 +165,6 @@ struct Stream {
     log: PathBuf,
     child: Child,
     confirmed: usize,
-}
-
-fn start(
-    options: &Options,
-    installed: &Clients,
-    kind: Kind,
-    broker: &Broker,
-) -> Result<Vec<Stream>> {
-    let able: Vec<_> = clients::all(installed)
-        .into_iter()
-        .filter(|client| client.streams)
-        .collect();
-    let rate = options.rate / able.len() as u64;
-    able.iter()
-        .map(|client| Stream::start(client, rate, kind, broker))
-        .collect()
 }
 
 impl Stream {
@@ -200,11 +227,13 @@ impl Stream {
     }
 
     /// Ends the stream; every record sent must be confirmed.
-    fn finish(&mut self) -> Result<()> {
+    fn finish(&mut self) -> Result<(&'static str, Report)> {
         drop(self.child.stdin.take());
         let status = wait(&mut self.child, FLUSH_LIMIT).with_context(|| self.trouble())?;
         ensure!(status.success(), "{}: {status}", self.trouble());
-        Ok(())
+        let said = std::fs::read(&self.log).context("what a stream said")?;
+        let report = parse(&String::from_utf8_lossy(&said)).with_context(|| self.trouble())?;
+        Ok((self.name, report))
     }
 
     fn verify(&self, installed: &Clients, broker: &Broker) -> Result<()> {

@@ -15,8 +15,8 @@ pub(super) struct Client {
     /// What its writer cannot express: see tests/interop/README.md.
     pub lacks: &'static str,
     pub reads: Reads,
-    /// Whether it can stream with idempotence.
-    pub streams: bool,
+    /// Why it cannot stream with idempotence; empty for one that can.
+    pub cannot_stream: &'static str,
 }
 
 /// What a client reads.
@@ -37,7 +37,7 @@ impl Client {
             node_path: None,
             lacks: "",
             reads: Reads::Everything,
-            streams: false,
+            cannot_stream: "",
         }
     }
 
@@ -49,9 +49,9 @@ impl Client {
         Self { reads, ..self }
     }
 
-    fn streams(self) -> Self {
+    fn cannot_stream(self, cannot_stream: &'static str) -> Self {
         Self {
-            streams: true,
+            cannot_stream,
             ..self
         }
     }
@@ -97,15 +97,16 @@ pub(super) fn all(installed: &Clients) -> Vec<Client> {
     );
     kafkajs.node_path = Some(installed.node_path.clone().into());
     vec![
-        Client::new("confluent-kafka", python("confluent_client.py")).streams(),
+        Client::new("confluent-kafka", python("confluent_client.py")),
         java(installed),
-        Client::new("franz-go", [installed.go.clone()]).streams(),
+        Client::new("franz-go", [installed.go.clone()]),
         Client::new("kafka-python", python("kafka_python_client.py"))
             .lacks("both-null,null-headers"),
         Client::new("aiokafka", python("aiokafka_client.py")).lacks("both-null"),
         Client::new("rskafka", [installed.rskafka.clone()])
             .lacks("map-headers")
-            .reads(Reads::NoNullHeaders),
+            .reads(Reads::NoNullHeaders)
+            .cannot_stream("it has no idempotent producer"),
         Client::new("kcat", python("kcat_client.py"))
             .lacks("headers,timestamps,null-values,keyless-empty"),
         kafkajs.lacks("null-headers").reads(Reads::Nothing),
@@ -120,5 +121,5 @@ pub(super) fn java(installed: &Clients) -> Client {
         installed.class_path.clone(),
         "Interop".into(),
     ];
-    Client::new("Java", words).streams()
+    Client::new("Java", words)
 }

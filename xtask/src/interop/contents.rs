@@ -26,12 +26,9 @@ pub(super) fn run(options: &Options, installed: &Clients, bootstrap: &str) -> Re
         .as_millis();
     // Timestamps end a little before now: later ones a broker refuses, much older ones it expires.
     let start_ms = start - u128::from(options.records) - 1000;
-    let chosen = |client: &&Client| {
-        options.client.is_empty() || options.client.iter().any(|name| name == client.name)
-    };
     let mut columns = Vec::new();
     let mut faults = Vec::new();
-    for writer in all.iter().filter(chosen) {
+    for writer in all.iter().filter(|client| options.chooses(client)) {
         let mut job = Job {
             options,
             bootstrap,
