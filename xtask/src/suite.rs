@@ -13,6 +13,25 @@ const LIMIT: Duration = Duration::from_secs(3600);
 /// Small instances of the tests with real clients.
 const SMALL_RECORDS: u64 = 2000;
 
+/// The tests whose figures are to be seen and not only to be below a bound: package, file and name.
+const FIGURES: [(&str, &str, &str); 3] = [
+    (
+        "millrace-kafka",
+        "memory",
+        "connections_cost_no_more_than_promised",
+    ),
+    (
+        "millrace-record",
+        "bombs",
+        "bombs_are_refused_and_take_little_memory",
+    ),
+    (
+        "simulation",
+        "cuts",
+        "a_cut_at_any_operation_of_any_path_loses_nothing",
+    ),
+];
+
 /// A named step.
 pub(crate) struct Step {
     pub name: String,
@@ -72,7 +91,8 @@ fn steps() -> Vec<Step> {
         ),
         Step::new("documentation", documentation),
         Step::new("tidy", tidy::run),
-        cargo("tests", &["test", "--workspace", "--locked"]),
+        Step::new("tests", tests),
+        Step::new("figures", figures),
         cargo(
             "mutants",
             &[
@@ -111,6 +131,24 @@ fn cargo(words: &[&str]) -> Command {
     let mut cargo = command(["cargo"]);
     cargo.args(words).current_dir(paths::root());
     cargo
+}
+
+/// All tests but those whose figures are shown by themselves.
+fn tests() -> Result<()> {
+    let mut all = cargo(&["test", "--workspace", "--locked", "--", "--exact"]);
+    for (_, _, name) in FIGURES {
+        all.args(["--skip", name]);
+    }
+    show(&mut all, LIMIT)
+}
+
+/// The whole files that hold them: a name that is no longer right leaves no test out.
+fn figures() -> Result<()> {
+    for (package, file, _) in FIGURES {
+        let test = ["test", "--locked", "--quiet", "-p", package, "--test", file];
+        show(cargo(&test).args(["--", "--nocapture"]), LIMIT)?;
+    }
+    Ok(())
 }
 
 /// The workspace, and the crates that stand outside it.
