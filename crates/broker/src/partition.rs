@@ -33,7 +33,7 @@ pub struct Partition {
     decided_end: AtomicI64,
     deleted: AtomicBool,
     holes: Holes,
-    waiters: Mutex<Vec<Arc<Waiter>>>,
+    waiters: Mutex<Vec<Arc<Waiting>>>,
 }
 
 impl Partition {
@@ -199,41 +199,78 @@ impl Partition {
 
     /// Whether a reader waits at the end.
     pub(crate) fn has_waiters(&self) -> bool {
-        self.waiters.lock().iter().any(|waiter| !waiter.is_done())
-    }
-
-    /// Registers a reader that waits for more.
-    pub fn wait(&self, waiter: &Arc<Waiter>) {
-        let mut waiters = self.waiters.lock();
-        waiters.retain(|w| !w.is_done());
-        waiters.push(Arc::clone(waiter));
+        self.waiters.lock().iter().any(|waiting| !waiting.is_done())
     }
 
     fn wake(&self, bytes: i64) {
         let mut waiters = self.waiters.lock();
-        waiters.retain(|waiter| !waiter.is_done() && !waiter.arrived(bytes));
+        waiters.retain(|waiting| !waiting.is_done() && !waiting.arrived(bytes));
+    }
+
+    /// Takes out one entry of `waiting`, if it was not taken out when it was woken.
+    fn forget(&self, waiting: &Arc<Waiting>) {
+        let mut waiters = self.waiters.lock();
+        // From the back: who asks for a partition many times stands there many times, side by side.
+        let at = waiters.iter().rposition(|one| Arc::ptr_eq(one, waiting));
+        if let Some(at) = at {
+            waiters.swap_remove(at);
+        }
     }
 }
 
-/// A reader that waits until enough bytes have arrived in any of its partitions.
+/// A reader that waits until enough bytes have arrived in any of its partitions. Dropped, it stands
+/// in none of them any more: who reads may leave at any time.
 #[derive(Debug)]
 pub struct Waiter {
-    missing: AtomicI64,
-    done: AtomicBool,
-    notify: Notify,
+    waiting: Arc<Waiting>,
+    partitions: Vec<Arc<Partition>>,
 }
 
 impl Waiter {
     /// A reader that still wants `missing` bytes.
     #[must_use]
-    pub fn new(missing: i64) -> Arc<Self> {
-        Arc::new(Self {
+    pub fn new(missing: i64) -> Self {
+        let waiting = Waiting {
             missing: AtomicI64::new(missing.max(1)),
             done: AtomicBool::new(false),
             notify: Notify::new(),
-        })
+        };
+        Self {
+            waiting: Arc::new(waiting),
+            partitions: Vec::new(),
+        }
     }
 
+    /// What arrives in `partition` from now on counts.
+    pub fn wait_at(&mut self, partition: &Arc<Partition>) {
+        partition.waiters.lock().push(Arc::clone(&self.waiting));
+        self.partitions.push(Arc::clone(partition));
+    }
+
+    /// Waits until enough has arrived.
+    pub async fn wait(&self) {
+        self.waiting.notify.notified().await;
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        self.waiting.done.store(true, Ordering::Release);
+        for partition in &self.partitions {
+            partition.forget(&self.waiting);
+        }
+    }
+}
+
+/// What a partition knows of a reader that waits.
+#[derive(Debug)]
+struct Waiting {
+    missing: AtomicI64,
+    done: AtomicBool,
+    notify: Notify,
+}
+
+impl Waiting {
     /// Counts bytes that arrived; true when they were enough, and the reader is woken.
     fn arrived(&self, bytes: i64) -> bool {
         let before = self.missing.fetch_sub(bytes, Ordering::AcqRel);
@@ -248,14 +285,67 @@ impl Waiter {
     fn is_done(&self) -> bool {
         self.done.load(Ordering::Acquire)
     }
+}
 
-    /// Waits until enough has arrived.
-    pub async fn wait(&self) {
-        self.notify.notified().await;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn partitions(count: i32) -> Vec<Arc<Partition>> {
+        let new = |number| Partition::new(PartitionId(7), TopicId::ZERO, number);
+        (0..count).map(|number| Arc::new(new(number))).collect()
     }
 
-    /// The reader no longer waits.
-    pub fn cancel(&self) {
-        self.done.store(true, Ordering::Release);
+    fn waiter_at(partitions: &[Arc<Partition>], missing: i64) -> Waiter {
+        let mut waiter = Waiter::new(missing);
+        for partition in partitions {
+            waiter.wait_at(partition);
+        }
+        waiter
+    }
+
+    // Readers that left while they waited stayed in the lists of partitions until somebody else
+    // waited there or records came: where nobody did, forever.
+    // The owner also went on to take them for readers that wait.
+    #[test]
+    fn a_reader_that_leaves_while_it_waits_stands_nowhere_any_more() {
+        let partitions = partitions(3);
+        let stays = waiter_at(&partitions[..1], 1);
+        let leaves = waiter_at(&partitions, 1);
+        assert!(partitions.iter().all(|partition| partition.has_waiters()));
+        drop(leaves);
+        let counts: Vec<_> = partitions
+            .iter()
+            .map(|of| of.waiters.lock().len())
+            .collect();
+        assert_eq!(counts, [1, 0, 0]);
+        assert!(partitions[0].has_waiters());
+        assert!(!partitions[1].has_waiters());
+        drop(stays);
+        assert!(!partitions[0].has_waiters());
+    }
+
+    #[tokio::test]
+    async fn a_reader_is_woken_by_what_arrives_in_all_its_partitions_together() {
+        let partitions = partitions(2);
+        let waiter = waiter_at(&partitions, 10);
+        partitions[0].set_end(Offset(1), 6);
+        assert!(partitions[0].has_waiters(), "it wants more");
+        partitions[1].set_end(Offset(1), 4);
+        waiter.wait().await;
+        assert!(!partitions[0].has_waiters());
+        drop(waiter);
+        assert!(partitions.iter().all(|of| of.waiters.lock().is_empty()));
+    }
+
+    #[test]
+    fn a_partition_that_is_waited_for_many_times_forgets_all_of_them() {
+        let partition = partitions(1).remove(0);
+        let many = vec![Arc::clone(&partition); 100_000];
+        let first = waiter_at(&many[..10], 1);
+        drop(waiter_at(&many, 1));
+        assert_eq!(partition.waiters.lock().len(), 10);
+        drop(first);
+        assert!(partition.waiters.lock().is_empty());
     }
 }

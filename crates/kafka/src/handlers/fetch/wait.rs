@@ -13,10 +13,10 @@ use super::{Fetch, Look};
 pub(super) async fn for_more(fetch: &Fetch<'_>, look: Look, deadline: Option<Instant>) {
     let node = fetch.call.session.node();
     let missing_bytes = fetch.bytes_min.saturating_sub(look.bytes);
-    let waiter = Waiter::new(i64::try_from(missing_bytes).unwrap_or(i64::MAX));
+    let mut waiter = Waiter::new(i64::try_from(missing_bytes).unwrap_or(i64::MAX));
     for asked in fetch.partitions() {
         if let Ok(partition) = &asked.partition {
-            partition.wait(&waiter);
+            waiter.wait_at(partition);
             // Readers do not wait for the latest moment at which a topic is synced.
             node.broker.hurry(partition);
         }
@@ -45,5 +45,4 @@ pub(super) async fn for_more(fetch: &Fetch<'_>, look: Look, deadline: Option<Ins
             None => woken.await,
         }
     }
-    waiter.cancel();
 }
