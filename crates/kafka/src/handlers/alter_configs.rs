@@ -1,11 +1,10 @@
 //! AlterConfigs and IncrementalAlterConfigs, of topics.
 
-use std::collections::BTreeSet;
-
 use broker::metadata::{AlterConfigRequest, AlterOp, ConfigChange, ConfigOp, TopicRef};
 
 use super::Call;
 use super::join::join_all;
+use super::mention::{firsts, mentions};
 use super::resource::{ResourceType, no_settings};
 use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
@@ -80,15 +79,11 @@ async fn alter(
     changes: Vec<Change>,
     validate_only: bool,
 ) -> Vec<AlterConfigsResourceResponse> {
-    let mut seen = BTreeSet::new();
-    let key = |change: &Change| (change.resource_type, change.resource_name.clone());
-    let again = changes
-        .iter()
-        .map(key)
-        .filter(|key| !seen.insert(key.clone()));
-    let twice: BTreeSet<_> = again.collect();
-    let altered = changes.into_iter().map(async |mut change| {
-        if twice.contains(&key(&change)) {
+    let mentions = mentions(&changes, |change| {
+        (change.resource_type, change.resource_name.as_str())
+    });
+    let altered = firsts(changes, mentions).map(async |(mut change, is_twice)| {
+        if is_twice {
             let message = "the resource stands twice in the request".to_owned();
             change.change = Err((ErrorCode::INVALID_REQUEST, message));
         }

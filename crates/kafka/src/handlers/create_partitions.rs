@@ -1,11 +1,10 @@
 //! CreatePartitions.
 
-use std::collections::BTreeSet;
-
 use broker::metadata::{CreatePartitionsRequest as Request, TopicRef};
 
 use super::Call;
 use super::join::join_all;
+use super::mention::{firsts, mentions};
 use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
 use crate::wire::messages::{
@@ -14,17 +13,10 @@ use crate::wire::messages::{
 };
 
 pub(super) async fn run(call: &Call, request: CreatePartitionsRequest) -> CreatePartitionsResponse {
-    let mut seen = BTreeSet::new();
-    let again = request
-        .topics
-        .iter()
-        .filter(|topic| !seen.insert(topic.name.as_str()));
-    let twice: BTreeSet<_> = again.map(|topic| topic.name.clone()).collect();
+    let mentions = mentions(&request.topics, |topic| topic.name.as_str());
     let validate_only = request.validate_only;
-    let grown = request.topics.into_iter().map(|topic| {
-        let is_twice = twice.contains(&topic.name);
-        grow(call, topic, validate_only, is_twice)
-    });
+    let grown = firsts(request.topics, mentions)
+        .map(|(topic, is_twice)| grow(call, topic, validate_only, is_twice));
     CreatePartitionsResponse {
         results: join_all(grown).await,
         ..CreatePartitionsResponse::default()

@@ -1,12 +1,11 @@
 //! DeleteTopics, by name or by id.
 
-use std::collections::BTreeSet;
-
 use broker::metadata::TopicRef;
 use types::TopicId;
 
 use super::Call;
 use super::join::join_all;
+use super::mention::{firsts, mentions};
 use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
 use crate::wire::messages::{
@@ -20,18 +19,9 @@ const DISABLED_VERSION: i16 = 3;
 
 pub(super) async fn run(call: &Call, request: DeleteTopicsRequest) -> DeleteTopicsResponse {
     let asked = asked(call, request);
-    let mut seen = BTreeSet::new();
-    let mut twice = BTreeSet::new();
-    for asked in &asked {
-        let key = (asked.name.as_deref(), asked.topic_id);
-        if !seen.insert(key) {
-            twice.insert(key);
-        }
-    }
-    let deleted = asked.iter().map(|asked| {
-        let is_twice = twice.contains(&(asked.name.as_deref(), asked.topic_id));
-        delete(call, asked, is_twice)
-    });
+    let mentions = mentions(&asked, |asked| (asked.name.as_deref(), asked.topic_id));
+    let topics = firsts(asked, mentions);
+    let deleted = topics.map(|(asked, is_twice)| delete(call, asked, is_twice));
     DeleteTopicsResponse {
         responses: join_all(deleted).await,
         ..DeleteTopicsResponse::default()
@@ -50,7 +40,7 @@ fn asked(call: &Call, request: DeleteTopicsRequest) -> Vec<DeleteTopicState> {
     by_name.collect()
 }
 
-async fn delete(call: &Call, asked: &DeleteTopicState, is_twice: bool) -> DeletableTopicResult {
+async fn delete(call: &Call, asked: DeleteTopicState, is_twice: bool) -> DeletableTopicResult {
     let broker = call.session.broker();
     let failed = |error_code: ErrorCode, message: &str| DeletableTopicResult {
         name: asked.name.clone(),

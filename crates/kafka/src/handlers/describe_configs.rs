@@ -1,8 +1,11 @@
 //! DescribeConfigs, of topics and of the node.
 
+use std::collections::BTreeSet;
+
 use broker::topic_config::{self, ConfigEntry};
 
 use super::Call;
+use super::mention::{Mention, mentions};
 use super::resource::{ResourceType, no_settings};
 use crate::config::{BrokerSetting, SettingSource};
 use crate::wire::ErrorCode;
@@ -16,17 +19,47 @@ const STATIC: i8 = 4;
 /// A value that nobody set.
 const DEFAULT: i8 = 5;
 
-pub(super) fn run(call: &Call, request: DescribeConfigsRequest) -> DescribeConfigsResponse {
+pub(super) async fn run(call: &Call, request: DescribeConfigsRequest) -> DescribeConfigsResponse {
     let shown = Shown {
         synonyms: request.include_synonyms,
         documentation: request.include_documentation,
     };
-    let resources = request.resources.into_iter();
+    let mut results = Vec::new();
+    for resource in distinct(request.resources) {
+        results.push(describe(call, resource, shown));
+        tokio::task::consume_budget().await;
+    }
     DescribeConfigsResponse {
-        results: resources
-            .map(|resource| describe(call, resource, shown))
-            .collect(),
+        results,
         ..DescribeConfigsResponse::default()
+    }
+}
+
+/// Each resource once, with all keys that are asked for.
+fn distinct(
+    resources: Vec<DescribeConfigsResource>,
+) -> impl Iterator<Item = DescribeConfigsResource> {
+    let mentions = mentions(&resources, |resource| {
+        (resource.resource_type, resource.resource_name.as_str())
+    });
+    let mut distinct: Vec<_> = resources.into_iter().map(Some).collect();
+    for (at, mention) in mentions.into_iter().enumerate() {
+        let Mention::Again(first) = mention else {
+            continue;
+        };
+        let again = distinct.get_mut(at).and_then(Option::take);
+        if let (Some(again), Some(Some(first))) = (again, distinct.get_mut(first)) {
+            add_keys(&mut first.configuration_keys, again.configuration_keys);
+        }
+    }
+    distinct.into_iter().flatten()
+}
+
+/// Asks for more keys; none stand for all.
+fn add_keys(keys: &mut Option<Vec<String>>, more: Option<Vec<String>>) {
+    match (keys.as_mut(), more) {
+        (Some(keys), Some(more)) if !keys.is_empty() && !more.is_empty() => keys.extend(more),
+        _ => *keys = None,
     }
 }
 
@@ -57,6 +90,7 @@ fn describe(call: &Call, resource: DescribeConfigsResource, shown: Shown) -> Des
     match described {
         Ok(mut configs) => {
             let keys = resource.configuration_keys.unwrap_or_default();
+            let keys: BTreeSet<_> = keys.into_iter().collect();
             if !keys.is_empty() {
                 configs.retain(|config| keys.contains(&config.name));
             }

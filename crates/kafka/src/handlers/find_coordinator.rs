@@ -5,6 +5,7 @@
 //! the sign of a broker that knows LZ4.
 
 use super::Call;
+use super::mention::{firsts, mentions};
 use crate::wire::ErrorCode;
 use crate::wire::messages::{Coordinator, FindCoordinatorRequest, FindCoordinatorResponse};
 
@@ -13,11 +14,16 @@ const TRANSACTION: i8 = 1;
 /// From this version on several keys are asked for at once.
 const BATCH_VERSION: i16 = 4;
 
-pub(super) fn run(call: &Call, request: FindCoordinatorRequest) -> FindCoordinatorResponse {
+pub(super) async fn run(call: &Call, request: FindCoordinatorRequest) -> FindCoordinatorResponse {
     if call.version() >= BATCH_VERSION {
-        let keys = request.coordinator_keys.into_iter();
+        let mentions = mentions(&request.coordinator_keys, String::as_str);
+        let mut coordinators = Vec::new();
+        for (key, _) in firsts(request.coordinator_keys, mentions) {
+            coordinators.push(find(call, request.key_type, key));
+            tokio::task::consume_budget().await;
+        }
         return FindCoordinatorResponse {
-            coordinators: keys.map(|key| find(call, request.key_type, key)).collect(),
+            coordinators,
             ..FindCoordinatorResponse::default()
         };
     }

@@ -7,6 +7,7 @@ use broker::metadata::{CreateTopicRequest, check_name, is_internal};
 use types::TopicId;
 
 use super::join::join_all;
+use super::mention::{firsts, mentions};
 use super::{Call, operations};
 use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
@@ -32,16 +33,17 @@ pub(super) async fn run(call: &Call, request: MetadataRequest) -> MetadataRespon
     let topics = match request.topics.filter(|topics| !is_all(topics)) {
         Some(topics) => {
             let create = request.allow_auto_topic_creation && info.auto_create;
-            join_all(
-                topics
-                    .into_iter()
-                    .map(|topic| asked(call, &describe, topic, create)),
-            )
-            .await
+            let mentions = mentions(&topics, |topic| key(topic, call.version()));
+            let topics = firsts(topics, mentions);
+            join_all(topics.map(|(topic, _)| asked(call, &describe, topic, create))).await
         }
         None => {
-            let topics = broker.shared().topics();
-            topics.iter().map(|topic| describe.topic(topic)).collect()
+            let mut described = Vec::new();
+            for topic in broker.shared().topics() {
+                described.push(describe.topic(&topic));
+                tokio::task::consume_budget().await;
+            }
+            described
         }
     };
     let asks_operations = request.include_cluster_authorized_operations;
@@ -65,6 +67,19 @@ fn this_node(call: &Call) -> MetadataResponseBroker {
     }
 }
 
+/// What a topic is asked for by.
+fn key(asked: &MetadataRequestTopic, version: i16) -> (Option<&str>, TopicId) {
+    if is_by_id(asked, version) {
+        (None, asked.topic_id)
+    } else {
+        (asked.name.as_deref(), TopicId::ZERO)
+    }
+}
+
+fn is_by_id(asked: &MetadataRequestTopic, version: i16) -> bool {
+    asked.topic_id != TopicId::ZERO && version >= ID_VERSION
+}
+
 /// A topic that is asked for by name or id.
 async fn asked(
     call: &Call,
@@ -73,7 +88,7 @@ async fn asked(
     create: bool,
 ) -> MetadataResponseTopic {
     let shared = call.session.broker().shared();
-    if asked.topic_id != TopicId::ZERO && call.version() >= ID_VERSION {
+    if is_by_id(&asked, call.version()) {
         return match shared.topic_by_id(asked.topic_id) {
             Some(topic) => describe.topic(&topic),
             None => MetadataResponseTopic {

@@ -15,6 +15,7 @@ mod init_producer_id;
 mod join;
 mod leader_epoch;
 mod list_offsets;
+mod mention;
 mod metadata;
 mod node;
 mod offset_fetch;
@@ -114,7 +115,9 @@ async fn dispatch(call: Call, request: Request, bytes: usize) -> Result<Outcome,
         Request::ListOffsets(request) => call.answer(&list_offsets::run(&call, request).await),
         Request::Metadata(request) => call.answer(&metadata::run(&call, request).await),
         Request::OffsetFetch(request) => call.answer(&offset_fetch::run(&call, request)),
-        Request::FindCoordinator(request) => call.answer(&find_coordinator::run(&call, request)),
+        Request::FindCoordinator(request) => {
+            call.answer(&find_coordinator::run(&call, request).await)
+        }
         Request::ApiVersions(request) => call.answer(&api_versions::run(&call, &request)),
         Request::CreateTopics(request) => call.answer(&create_topics::run(&call, request).await),
         Request::DeleteTopics(request) => call.answer(&delete_topics::run(&call, request).await),
@@ -123,9 +126,11 @@ async fn dispatch(call: Call, request: Request, bytes: usize) -> Result<Outcome,
             call.answer(&init_producer_id::run(&call, &request).await)
         }
         Request::OffsetForLeaderEpoch(request) => {
-            call.answer(&offset_for_leader_epoch::run(&call, request))
+            call.answer(&offset_for_leader_epoch::run(&call, request).await)
         }
-        Request::DescribeConfigs(request) => call.answer(&describe_configs::run(&call, request)),
+        Request::DescribeConfigs(request) => {
+            call.answer(&describe_configs::run(&call, request).await)
+        }
         Request::AlterConfigs(request) => {
             call.answer(&alter_configs::replace(&call, request).await)
         }

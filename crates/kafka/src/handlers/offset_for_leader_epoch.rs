@@ -11,24 +11,25 @@ use crate::wire::messages::{
     OffsetForLeaderPartitionResult, OffsetForLeaderTopicResult,
 };
 
-pub(super) fn run(
+pub(super) async fn run(
     call: &Call,
     request: OffsetForLeaderEpochRequest,
 ) -> OffsetForLeaderEpochResponse {
     let shared = call.session.broker().shared();
     let current = shared.leader_epoch();
-    let topics = request.topics.into_iter().map(|asked| {
+    let mut topics = Vec::with_capacity(request.topics.len());
+    for asked in request.topics {
         let topic = shared.topic(&asked.topic);
-        let partitions = asked.partitions.iter();
-        OffsetForLeaderTopicResult {
-            topic: asked.topic,
-            partitions: partitions
-                .map(|partition| end_of(topic.as_deref(), partition, current))
-                .collect(),
+        let mut partitions = Vec::with_capacity(asked.partitions.len());
+        for partition in &asked.partitions {
+            partitions.push(end_of(topic.as_deref(), partition, current));
+            tokio::task::consume_budget().await;
         }
-    });
+        let topic = asked.topic;
+        topics.push(OffsetForLeaderTopicResult { topic, partitions });
+    }
     OffsetForLeaderEpochResponse {
-        topics: topics.collect(),
+        topics,
         ..OffsetForLeaderEpochResponse::default()
     }
 }
