@@ -7,7 +7,7 @@ use std::time::Duration;
 use millrace_kafka::KafkaConfig;
 use millrace_kafka::wire::messages::*;
 use millrace_kafka::wire::{ErrorCode, encode_request};
-use support::{PATIENCE, Settings, TestNode, batch, eventually, fetch, produce, values};
+use support::{Client, PATIENCE, Settings, TestNode, batch, eventually, fetch, produce, values};
 use tokio::io::AsyncWriteExt;
 
 fn with(kafka: KafkaConfig) -> Settings {
@@ -326,5 +326,62 @@ async fn large_requests_that_do_not_end_hold_up_large_ones_only() {
         (partition.error_code, partition.base_offset),
         (ErrorCode::NONE, 50)
     );
+    node.stop().await;
+}
+
+fn idle_after(idle_max: Duration) -> Settings {
+    with(KafkaConfig {
+        idle_max,
+        ..KafkaConfig::default()
+    })
+}
+
+/// Claims a large request and sends a byte of it at a time, until the connection is closed.
+async fn trickle(mut client: Client) {
+    let mut pause = tokio::time::interval(Duration::from_millis(50));
+    let mut sent = client.stream.write_i32(64 << 20).await;
+    while sent.is_ok() {
+        pause.tick().await;
+        sent = client.stream.write_all(&[0]).await;
+    }
+}
+
+// A client that claimed a large request and sent next to nothing of it kept the memory for all of
+// it: each byte made the connection look busy. Two such clients took all that large requests have,
+// and nobody else's were read any more.
+#[tokio::test(flavor = "multi_thread")]
+async fn large_requests_that_hardly_come_are_closed_and_others_get_their_memory() {
+    let node = TestNode::start_with(idle_after(Duration::from_secs(1))).await;
+    node.topic("t", 1, &[("max.message.bytes", "4000000")])
+        .await;
+    let (one, other) = (node.connect().await, node.connect().await);
+    let mut trickling = [tokio::spawn(trickle(one)), tokio::spawn(trickle(other))];
+    let large = "x".repeat(3_000_000);
+    let appended = node.connect().await.produce("t", 0, batch(&[&large])).await;
+    assert_eq!(appended.error_code, ErrorCode::NONE);
+    for trickling in &mut trickling {
+        let ended = tokio::time::timeout(PATIENCE, trickling).await;
+        ended.expect("closed in time").expect("no panic");
+    }
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_large_request_that_comes_slowly_and_steadily_is_answered() {
+    let idle_max = Duration::from_secs(2);
+    let node = TestNode::start_with(idle_after(idle_max)).await;
+    node.topic("t", 1, &[("max.message.bytes", "4000000")])
+        .await;
+    let large = "x".repeat(3_000_000);
+    let mut client = node.connect().await;
+    let frame = client.encoded(9, "test", &produce(-1, "t", 0, batch(&[&large])));
+    let mut pause = tokio::time::interval(idle_max / 8);
+    for piece in frame.chunks(frame.len() / 12) {
+        pause.tick().await;
+        client.write(piece).await;
+    }
+    let (_, response) = client.receive::<ProduceRequest>(9).await;
+    let code = response.responses[0].partition_responses[0].error_code;
+    assert_eq!(code, ErrorCode::NONE);
     node.stop().await;
 }

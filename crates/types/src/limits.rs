@@ -124,6 +124,10 @@ pub const KAFKA_FETCH_MEMORY_BYTES: usize = 32 << 20;
 /// Requests above [`KAFKA_TRUSTED_FRAME_BYTES_MAX`] of all connections together; a larger one is
 /// taken alone. What is over it waits in the clients' sockets.
 pub const KAFKA_LARGE_REQUESTS_BYTES: usize = 128 << 20;
+/// A request that holds a share of them must go on by one of so many parts of its size...
+pub const KAFKA_LARGE_FRAME_PARTS: usize = 32;
+/// ... within this time or `connections.max.idle.ms`, where that is less, or its connection is closed.
+pub const KAFKA_LARGE_FRAME_PART_MS: u64 = 30_000;
 /// Record bytes in one answer to a fetch that asks for no more at least: read and sent while they
 /// are in the processor's cache, and the first of them leave soon.
 pub const KAFKA_FETCH_ANSWER_BYTES: usize = 8 << 20;

@@ -1,6 +1,6 @@
 use std::io;
 
-use crate::server::BadLength;
+use crate::server::{BadLength, TooSlow};
 use crate::wire::{DecodeError, EncodeError};
 
 /// Why a connection is closed: what the protocol cannot express as an answer.
@@ -15,6 +15,9 @@ pub(crate) enum Closed {
     /// A frame that cannot be taken.
     #[error(transparent)]
     Length(#[from] BadLength),
+    /// A frame that holds memory and does not come.
+    #[error(transparent)]
+    Slow(#[from] TooSlow),
     /// A frame that is no request.
     #[error("{}", with_source(.0))]
     Request(#[from] DecodeError),
@@ -39,7 +42,11 @@ impl Closed {
     pub(crate) fn is_of_the_client(&self) -> bool {
         match self {
             Self::Idle | Self::Io(_) => true,
-            Self::Length(_) | Self::Request(_) | Self::Answer(_) | Self::Unanswered(_) => false,
+            Self::Length(_)
+            | Self::Slow(_)
+            | Self::Request(_)
+            | Self::Answer(_)
+            | Self::Unanswered(_) => false,
         }
     }
 }

@@ -131,6 +131,7 @@ impl Connection {
 
     fn read(&mut self, cx: &mut Context<'_>) -> Result<bool, Closed> {
         if !self.reads() {
+            self.reader.rest();
             return Ok(false);
         }
         match self.reader.poll_fill(&mut self.socket, cx) {
@@ -277,6 +278,9 @@ impl Connection {
             if self.is_idle(now) {
                 return Poll::Ready(Closed::Idle);
             }
+            if let Err(slow) = self.reader.check_pace(now) {
+                return Poll::Ready(slow.into());
+            }
             let due = self.next_due();
             self.timer.as_mut().reset(due);
         }
@@ -286,13 +290,16 @@ impl Connection {
     fn next_due(&self) -> Instant {
         let idle_at = self.active + self.session.node().config.idle_max;
         let detach_at = self.output.detach_at();
-        detach_at.map_or(idle_at, |at| at.min(idle_at))
+        let others = [detach_at, self.reader.due()].into_iter().flatten();
+        others.fold(idle_at, Instant::min)
     }
 
     /// Whether the client has done nothing for too long.
     fn is_idle(&mut self, now: Instant) -> bool {
-        // A request that takes its time is ours to answer; an answer is the client's to read.
-        let is_ours = !self.pipeline.is_empty() && self.output.is_empty();
+        // A request that takes its time is ours to answer, and memory is ours to give; an answer is
+        // the client's to read.
+        let awaits_us = !self.pipeline.is_empty() || self.reader.awaits_share();
+        let is_ours = awaits_us && self.output.is_empty();
         let is_over = now >= self.active + self.session.node().config.idle_max;
         if is_over && is_ours {
             self.active = now;

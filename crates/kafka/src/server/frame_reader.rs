@@ -7,9 +7,13 @@ use std::task::{Context, Poll, ready};
 
 use bytes::{Buf, Bytes, BytesMut};
 use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::{Duration, Instant};
 use types::PooledBuffer;
-use types::limits::{KAFKA_TRUSTED_FRAME_BYTES_MAX, READ_BUFFER_BYTES, READ_GROWTH_FACTOR};
+use types::limits::{
+    KAFKA_LARGE_FRAME_PART_MS, KAFKA_TRUSTED_FRAME_BYTES_MAX, READ_BUFFER_BYTES, READ_GROWTH_FACTOR,
+};
 
+use super::pace::{Pace, TooSlow};
 use super::socket::Socket;
 use crate::handlers::Session;
 
@@ -29,7 +33,7 @@ pub(super) struct FrameReader {
     /// Size of the last frame, up to a bound: the next one is believed to be as large.
     trusted_bytes: usize,
     /// Memory for the large frame that is arriving.
-    reserved: Option<OwnedSemaphorePermit>,
+    share: Option<Share>,
     reserving: Option<Reserving>,
 }
 
@@ -39,6 +43,12 @@ struct Large {
     buffer: PooledBuffer,
     /// Bytes that it may hold for now.
     room: usize,
+}
+
+/// A share of the memory for large frames, and how fast its frame comes.
+struct Share {
+    permit: OwnedSemaphorePermit,
+    pace: Pace,
 }
 
 type Reserving = Pin<Box<dyn Future<Output = Option<OwnedSemaphorePermit>> + Send>>;
@@ -62,7 +72,7 @@ impl fmt::Debug for FrameReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FrameReader")
             .field("buffered", &self.arrived().len())
-            .field("reserved", &self.reserved.is_some())
+            .field("reserved", &self.share.is_some())
             .finish_non_exhaustive()
     }
 }
@@ -93,7 +103,7 @@ impl FrameReader {
             buffer: BytesMut::new(),
             large: None,
             trusted_bytes: 0,
-            reserved: None,
+            share: None,
             reserving: None,
         }
     }
@@ -117,7 +127,7 @@ impl FrameReader {
         if self.buffer.is_empty() {
             self.buffer = BytesMut::new();
         }
-        let reserved = self.reserved.take();
+        let reserved = self.share.take().map(|share| share.permit);
         Ok(Some(Frame { bytes, reserved }))
     }
 
@@ -149,6 +159,7 @@ impl FrameReader {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<Filled>> {
         loop {
+            self.note_pace();
             ready!(socket.poll_read_ready(cx))?;
             ready!(self.poll_reserve(cx));
             self.make_room();
@@ -161,7 +172,10 @@ impl FrameReader {
             };
             match read {
                 Ok(0) => return Poll::Ready(Ok(Filled::End)),
-                Ok(_) => return Poll::Ready(Ok(Filled::Some)),
+                Ok(_) => {
+                    self.note_pace();
+                    return Poll::Ready(Ok(Filled::Some));
+                }
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if self.buffer.is_empty() {
                         self.buffer = BytesMut::new();
@@ -177,7 +191,7 @@ impl FrameReader {
     fn poll_reserve(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         // What `claimed` refuses was refused when the bytes arrived.
         let claimed = self.claimed().ok().flatten().unwrap_or(0);
-        if claimed <= KAFKA_TRUSTED_FRAME_BYTES_MAX || self.reserved.is_some() {
+        if claimed <= KAFKA_TRUSTED_FRAME_BYTES_MAX || self.share.is_some() {
             return Poll::Ready(());
         }
         let session = &self.session;
@@ -185,9 +199,45 @@ impl FrameReader {
             let session = session.clone();
             Box::pin(async move { session.node().large_request(claimed).await })
         });
-        self.reserved = ready!(reserving.as_mut().poll(cx));
+        let permit = ready!(reserving.as_mut().poll(cx));
         self.reserving = None;
+        let idle_max = self.session.node().config.idle_max;
+        let part_max = Duration::from_millis(KAFKA_LARGE_FRAME_PART_MS).min(idle_max);
+        let pace = Pace::new(claimed, part_max);
+        self.share = permit.map(|permit| Share { permit, pace });
         Poll::Ready(())
+    }
+
+    fn note_pace(&mut self) {
+        let arrived_bytes = self.arrived().len();
+        if let Some(share) = &mut self.share {
+            share.pace.reads(arrived_bytes, Instant::now());
+        }
+    }
+
+    /// Nothing is read for now, for reasons that are not the client's.
+    pub(super) const fn rest(&mut self) {
+        if let Some(share) = &mut self.share {
+            share.pace.rests();
+        }
+    }
+
+    /// Whether a large frame waits for others to give their memory back.
+    pub(super) const fn awaits_share(&self) -> bool {
+        self.reserving.is_some()
+    }
+
+    /// When more of a large frame must have arrived.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.share.as_ref().and_then(|share| share.pace.due())
+    }
+
+    /// # Errors
+    /// A large frame comes too slowly.
+    pub(super) fn check_pace(&self, now: Instant) -> Result<(), TooSlow> {
+        let arrived_bytes = self.arrived().len();
+        let share = self.share.as_ref();
+        share.map_or(Ok(()), |share| share.pace.check(arrived_bytes, now))
     }
 
     /// Room for the next read.

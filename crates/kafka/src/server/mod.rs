@@ -20,6 +20,7 @@ mod gather;
 mod listener;
 mod open_count;
 mod output;
+mod pace;
 mod pipeline;
 mod socket;
 
@@ -40,6 +41,7 @@ pub use open_count::OpenCount;
 
 pub(crate) use frame_reader::BadLength;
 pub(crate) use output::Answer;
+pub(crate) use pace::TooSlow;
 
 /// Serves Kafka clients.
 #[derive(Debug)]
