@@ -304,9 +304,8 @@ mod tests {
         waiter
     }
 
-    // Readers that left while they waited stayed in the lists of partitions until somebody else
-    // waited there or records came: where nobody did, forever.
-    // The owner also went on to take them for readers that wait.
+    // Where nobody else waits and no record comes, nothing else would take it out, and the owner
+    // would sync for it.
     #[test]
     fn a_reader_that_leaves_while_it_waits_stands_nowhere_any_more() {
         let partitions = partitions(3);

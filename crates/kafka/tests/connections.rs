@@ -346,9 +346,8 @@ async fn trickle(mut client: Client) {
     }
 }
 
-// A client that claimed a large request and sent next to nothing of it kept the memory for all of
-// it: each byte made the connection look busy. Two such clients took all that large requests have,
-// and nobody else's were read any more.
+// Two such clients have all the memory for large requests, and each byte makes their connections
+// look busy.
 #[tokio::test(flavor = "multi_thread")]
 async fn large_requests_that_hardly_come_are_closed_and_others_get_their_memory() {
     let node = TestNode::start_with(idle_after(Duration::from_secs(1))).await;

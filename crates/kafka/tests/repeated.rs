@@ -23,8 +23,7 @@ fn by_name(name: &str) -> MetadataRequestTopic {
     }
 }
 
-// Each mention of a topic was described anew: a request of a megabyte had an answer of gigabytes
-// made, which took the node's memory.
+// To describe a topic for each mention would make gigabytes of answer for a request of a megabyte.
 #[tokio::test(flavor = "multi_thread")]
 async fn metadata_tells_of_each_topic_once_in_the_order_of_first_mention() {
     let node = TestNode::start().await;
@@ -66,7 +65,7 @@ fn resource(name: &str, keys: Option<&[&str]>) -> DescribeConfigsResource {
     }
 }
 
-// As with Metadata: all settings were told again for each mention of a resource.
+// As with Metadata: all settings are long.
 #[tokio::test(flavor = "multi_thread")]
 async fn settings_of_a_resource_are_told_once_with_all_that_was_asked_for() {
     let node = TestNode::start().await;
@@ -119,7 +118,7 @@ async fn each_key_has_one_coordinator() {
     node.stop().await;
 }
 
-// What stood twice was refused once for each mention, with a message longer than the mention.
+// The message is longer than a mention.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_may_stand_only_once_is_refused_once() {
     let node = TestNode::start().await;
