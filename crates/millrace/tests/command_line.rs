@@ -181,8 +181,13 @@ struct Broker {
 
 impl Broker {
     fn start() -> Self {
+        Self::start_by(millrace(&[]))
+    }
+
+    /// Starts what `command` begins with.
+    fn start_by(mut command: Command) -> Self {
         let dir = tempfile::tempdir().expect("a directory");
-        let mut command = millrace(&["serve", "--data-dir", dir.path().to_str().expect("UTF-8")]);
+        command.args(["serve", "--data-dir", dir.path().to_str().expect("UTF-8")]);
         command.args([
             "--set",
             "kafka.listen=localhost:0",
@@ -270,6 +275,19 @@ fn serve_says_that_it_is_ready_and_stops_with_0_on_sigterm_and_sigint() {
             );
         }
     }
+}
+
+#[test]
+fn serve_may_open_as_many_files_as_the_hard_limit_says() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -Sn 256; ulimit -Hn 4000; exec \"$@\"", "sh"]);
+    command.arg(cargo_bin!("millrace")).stdin(Stdio::null());
+    let broker = Broker::start_by(command);
+    let limits = format!("/proc/{}/limits", broker.child.id());
+    let limits = std::fs::read_to_string(limits).expect("the limits");
+    let open_files = limits.lines().find(|l| l.starts_with("Max open files"));
+    let words = open_files.expect("the limit").split_whitespace();
+    assert!(words.skip(3).take(2).eq(["4000", "4000"]), "{limits}");
 }
 
 #[test]

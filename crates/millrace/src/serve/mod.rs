@@ -7,6 +7,7 @@
 mod bind;
 mod clock;
 mod kafka_settings;
+mod open_files;
 mod ready;
 mod shell_status;
 mod signals;
@@ -30,6 +31,7 @@ pub(crate) fn run(settings: &Settings) -> Outcome {
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
+    open_files::raise_limit();
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("millrace")
