@@ -141,9 +141,14 @@ impl Broker {
         self.child.id()
     }
 
-    /// The longest step of Millrace's owner so far, in seconds of processor time; needs `admin.listen`.
-    pub(crate) fn owner_step_max_s(&self) -> Result<f64> {
-        millrace::owner_step_max_s(&self.setup)
+    /// What Millrace says of itself; needs a setup [`with_status`](Setup::with_status).
+    pub(crate) fn status(&self) -> Result<serde_json::Value> {
+        millrace::status(&self.setup)
+    }
+
+    /// Where it says so.
+    pub(crate) fn admin(&self) -> Result<&str> {
+        millrace::admin(&self.setup)
     }
 
     pub(crate) fn usage(&self) -> Result<Usage> {

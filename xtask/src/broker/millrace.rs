@@ -33,15 +33,15 @@ pub(super) fn command(setup: &Setup, dir: &Path, port: u16) -> Command {
     command
 }
 
-pub(super) fn owner_step_max_s(setup: &Setup) -> Result<f64> {
-    let admin = setup.settings.iter().find(|(key, _)| key == ADMIN);
-    let (_, admin) = admin.context("no port for status")?;
+/// What a node says of itself.
+pub(super) fn status(setup: &Setup) -> Result<serde_json::Value> {
     let mut status = command_of([&setup.millrace]);
-    let status = run(
-        status.args(["status", "--json", "--admin", admin]),
-        STATUS_LIMIT,
-    )?;
-    let status: serde_json::Value = serde_json::from_str(&status).context("status")?;
-    let us = status["log"]["owner_step_busy_max_us"].as_f64();
-    Ok(us.with_context(|| format!("no owner_step_busy_max_us in {status}"))? / 1e6)
+    status.args(["status", "--json", "--admin", admin(setup)?]);
+    serde_json::from_str(&run(&mut status, STATUS_LIMIT)?).context("status")
+}
+
+/// Where it says so.
+pub(super) fn admin(setup: &Setup) -> Result<&str> {
+    let admin = setup.settings.iter().find(|(key, _)| key == ADMIN);
+    Ok(&admin.context("no port for status")?.1)
 }

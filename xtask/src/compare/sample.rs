@@ -74,15 +74,17 @@ pub(super) fn take(
     let (load, before, after) = measured(&target, measure, options.seconds, &broker)
         .with_context(|| format!("load on {}", kind.name()))?;
     let owner_step_max_s = match kind {
-        Kind::Millrace => Some(broker.owner_step_max_s()?),
+        Kind::Millrace => Some(owner_step_max_s(&broker)?),
         Kind::Kafka => None,
     };
     broker.stop()?;
-    let sample = sample(measure, load, &before, &after);
-    Ok(Sample {
-        owner_step_max_s,
-        ..sample
-    })
+    Ok(sample(measure, load, &before, &after, owner_step_max_s))
+}
+
+fn owner_step_max_s(broker: &Broker) -> Result<f64> {
+    let status = broker.status()?;
+    let us = status["log"]["owner_step_busy_max_us"].as_f64();
+    Ok(us.with_context(|| format!("no owner_step_busy_max_us in {status}"))? / 1e6)
 }
 
 /// The settings that a topic needs to be synced before the confirm. Ours is by default.
@@ -159,7 +161,13 @@ impl Reading {
     }
 }
 
-fn sample(measure: &Measure, load: Done, before: &Reading, after: &Reading) -> Sample {
+fn sample(
+    measure: &Measure,
+    load: Done,
+    before: &Reading,
+    after: &Reading,
+    owner_step_max_s: Option<f64>,
+) -> Sample {
     let wall_s = (after.at - before.at).as_secs_f64();
     let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
     let broker_cpu_s = after.usage.cpu_s - before.usage.cpu_s;
@@ -177,7 +185,7 @@ fn sample(measure: &Measure, load: Done, before: &Reading, after: &Reading) -> S
         written_bytes: disk.written_bytes,
         flushes_per_second: disk.flushes as f64 / wall_s,
         flushing_share: disk.flush_ms as f64 / 1e3 / wall_s,
-        owner_step_max_s: None,
+        owner_step_max_s,
         load,
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 
-use crate::broker::{Broker, Setup, free_port};
+use crate::broker::{Broker, Setup};
 use crate::command::{command, log_file, run, tail_of, until, wait};
 use crate::install::Clients;
 use crate::paths;
@@ -26,14 +26,9 @@ const RECORDS: usize = 2000;
 const REFUSED: usize = 500;
 
 pub(super) fn run_part(installed: &Clients, setup: &Setup) -> Result<()> {
-    let admin = format!("127.0.0.1:{}", free_port()?);
-    let mut broker = Broker::start(setup.clone().set("admin.listen", &admin))?;
+    let mut broker = Broker::start(setup.clone().with_status()?)?;
     let client = Client::new(installed, &broker);
-    let health = Health {
-        millrace: setup.millrace.clone(),
-        admin,
-    };
-    health.is_well().context("before the fault")?;
+    is_well(&broker).context("before the fault")?;
 
     let mut stream = client.start(0, &["--refused", &REFUSED.to_string()])?;
     await_confirmed(&client, &mut stream)?;
@@ -44,13 +39,13 @@ pub(super) fn run_part(installed: &Clients, setup: &Setup) -> Result<()> {
     ensure!(sent.refused >= REFUSED, "{sent:?}");
     ensure!(sent.confirmed == client.confirmed()?, "{sent:?}");
     ensure!(client.verify()? == 0, "what was refused can be read");
-    let reason = health.is_stopped()?;
+    let reason = is_stopped(&broker)?;
 
     broker.kill()?;
     tracer.finish()?;
     broker.restart()?;
     let kept = client.verify().context("after the next start")?;
-    health.is_well().context("after the next start")?;
+    is_well(&broker).context("after the next start")?;
     let mut stream = client.start(sent.sent, &["--records", &RECORDS.to_string()])?;
     let again = client.finish(&mut stream)?;
     ensure!(again.confirmed == RECORDS, "{again:?}");
@@ -157,53 +152,40 @@ fn await_confirmed(client: &Client, stream: &mut Child) -> Result<()> {
     enough.with_context(|| tail_of(&client.said))
 }
 
-/// What the node says of itself.
-struct Health {
-    millrace: PathBuf,
-    admin: String,
+/// The node says of itself that it takes records.
+fn is_well(broker: &Broker) -> Result<()> {
+    let status = broker.status()?;
+    ensure!(status["ready"] == true, "{status}");
+    ensure!(status["log"]["poisoned_reason"].is_null(), "{status}");
+    let ready = get(broker, "/health/ready")?;
+    ensure!(ready.starts_with("HTTP/1.1 200 "), "{ready}");
+    Ok(())
 }
 
-impl Health {
-    fn is_well(&self) -> Result<()> {
-        let status = self.status()?;
-        ensure!(status["ready"] == true, "{status}");
-        ensure!(status["log"]["poisoned_reason"].is_null(), "{status}");
-        let ready = self.get("/health/ready")?;
-        ensure!(ready.starts_with("HTTP/1.1 200 "), "{ready}");
-        Ok(())
-    }
+/// Why the log is stopped.
+fn is_stopped(broker: &Broker) -> Result<String> {
+    let status = broker.status()?;
+    let reason = status["log"]["poisoned_reason"].as_str();
+    let reason = reason.with_context(|| format!("not stopped: {status}"))?;
+    ensure!(status["ready"] == false, "{status}");
+    let ready = get(broker, "/health/ready")?;
+    ensure!(ready.starts_with("HTTP/1.1 503 "), "{ready}");
+    ensure!(ready.contains(reason), "{ready} instead of {reason}");
+    let live = get(broker, "/health/live")?;
+    ensure!(live.starts_with("HTTP/1.1 200 "), "{live}");
+    Ok(reason.to_owned())
+}
 
-    /// Why the log is stopped.
-    fn is_stopped(&self) -> Result<String> {
-        let status = self.status()?;
-        let reason = status["log"]["poisoned_reason"].as_str();
-        let reason = reason.with_context(|| format!("not stopped: {status}"))?;
-        ensure!(status["ready"] == false, "{status}");
-        let ready = self.get("/health/ready")?;
-        ensure!(ready.starts_with("HTTP/1.1 503 "), "{ready}");
-        ensure!(ready.contains(reason), "{ready} instead of {reason}");
-        let live = self.get("/health/live")?;
-        ensure!(live.starts_with("HTTP/1.1 200 "), "{live}");
-        Ok(reason.to_owned())
-    }
-
-    fn status(&self) -> Result<serde_json::Value> {
-        let status = ["status", "--json", "--admin", &self.admin];
-        let said = run(command([&self.millrace]).args(status), LIMIT)?;
-        Ok(serde_json::from_str(&said)?)
-    }
-
-    fn get(&self, path: &str) -> Result<String> {
-        let mut stream = TcpStream::connect(&self.admin)?;
-        stream.set_read_timeout(Some(ATTACH_LIMIT))?;
-        write!(
-            stream,
-            "GET {path} HTTP/1.1\r\nHost: admin\r\nConnection: close\r\n\r\n"
-        )?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer)?;
-        Ok(answer)
-    }
+fn get(broker: &Broker, path: &str) -> Result<String> {
+    let mut stream = TcpStream::connect(broker.admin()?)?;
+    stream.set_read_timeout(Some(ATTACH_LIMIT))?;
+    write!(
+        stream,
+        "GET {path} HTTP/1.1\r\nHost: admin\r\nConnection: close\r\n\r\n"
+    )?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
 }
 
 /// A tracer that answers every sync of a process in the kernel's place. Killed when dropped.
