@@ -58,6 +58,16 @@ fn blocks(calm: &Calm, segment: &Segment, partition: PartitionId) -> (usize, usi
     (gone, dead.len() - gone)
 }
 
+/// Every block of a partition in a segment is punched out once the node has rested.
+fn all_is_punched_out(calm: &mut Calm, segment: &Segment, partition: PartitionId) {
+    rest(calm);
+    let (gone, left) = blocks(calm, segment, partition);
+    assert!(
+        gone > 0 && left == 0,
+        "{gone} ranges are punched out, {left} are not"
+    );
+}
+
 #[test]
 fn what_was_deleted_before_its_file_was_sealed_is_punched_out() {
     let (mut calm, kept, doomed) = scene();
@@ -68,12 +78,7 @@ fn what_was_deleted_before_its_file_was_sealed_is_punched_out() {
         0,
         "nothing was deleted from a segment"
     );
-    rest(&mut calm);
-    let (gone, left) = blocks(&calm, &segment, doomed);
-    assert!(
-        gone > 0 && left == 0,
-        "{gone} ranges are punched out, {left} are not"
-    );
+    all_is_punched_out(&mut calm, &segment, doomed);
 }
 
 #[test]
@@ -81,12 +86,7 @@ fn what_was_trimmed_before_its_file_was_sealed_is_punched_out() {
     let (mut calm, kept, doomed) = scene();
     calm.trim_all(doomed).unwrap();
     let segment = seal(&mut calm, kept);
-    rest(&mut calm);
-    let (gone, left) = blocks(&calm, &segment, doomed);
-    assert!(
-        gone > 0 && left == 0,
-        "{gone} ranges are punched out, {left} are not"
-    );
+    all_is_punched_out(&mut calm, &segment, doomed);
 }
 
 #[test]
@@ -103,12 +103,7 @@ fn what_a_life_left_to_be_punched_the_next_one_punches() {
     );
     drop(segment);
     calm.restart(|_| {}).unwrap();
-    rest(&mut calm);
     let segment = calm.node.owner.segments().next().unwrap().clone();
-    let (gone, left) = blocks(&calm, &segment, doomed);
-    assert!(
-        gone > 0 && left == 0,
-        "{gone} ranges are punched out, {left} are not"
-    );
+    all_is_punched_out(&mut calm, &segment, doomed);
     assert_eq!(blocks(&calm, &segment, kept).0, 0, "these records live");
 }

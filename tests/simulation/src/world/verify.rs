@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use broker::Shared;
 use broker::metadata::TopicRef;
 use broker::owner::Proposal;
 use disk::Disk;
@@ -20,22 +21,27 @@ use crate::setup::root;
 /// Log files that a node without a topic has: spares, the one that is written, and the one before.
 const LOG_FILES_MAX: usize = 9;
 
+/// The log start of every partition.
+fn log_starts(shared: &Shared) -> BTreeMap<PartitionId, Offset> {
+    let seen = Seen::outline(shared);
+    let partitions = seen.topics.values().flat_map(|topic| &topic.partitions);
+    partitions.map(|p| (p.id, Offset(p.start))).collect()
+}
+
 impl World {
     /// Nothing in any segment is damaged, whatever was punched out.
     pub(super) fn verify_segments(&self) -> Result<(), Failure> {
         let Some(node) = &self.node else {
             return Ok(());
         };
-        let seen = Seen::outline(&node.shared);
-        let partitions = seen.topics.values().flat_map(|topic| &topic.partitions);
-        let starts: BTreeMap<PartitionId, i64> = partitions.map(|p| (p.id, p.start)).collect();
+        let starts = log_starts(&node.shared);
         for segment in node.owner.segments() {
             let starts = starts.clone();
             let mut verifier = Verifier::new(
                 segment,
                 Box::new(move |entry| {
                     let start = starts.get(&entry.header.partition);
-                    start.is_none_or(|start| entry.header.end_offset().0 <= *start)
+                    start.is_none_or(|start| entry.header.end_offset() <= *start)
                 }),
             );
             let failed = |error| Failure(format!("{}: {}", segment.id(), chain(&error)));
@@ -60,9 +66,7 @@ impl World {
         let Some(node) = &self.node else {
             return Ok(());
         };
-        let seen = Seen::outline(&node.shared);
-        let partitions = seen.topics.values().flat_map(|topic| &topic.partitions);
-        let starts: BTreeMap<_, _> = partitions.map(|p| (p.id, Offset(p.start))).collect();
+        let starts = log_starts(&node.shared);
         // By number: who holds a segment keeps it from being removed.
         let known: BTreeSet<_> = node.owner.segments().map(|segment| segment.id()).collect();
         self.rest()?;
