@@ -106,7 +106,8 @@ impl Running {
         self.inbox.push(Proposal::Stop { reply });
         let stopped = self.wait_for(answer);
         if self.has_ended() {
-            // What the others wait for may never come.
+            // What the others wait for may never come, and the directory is let go.
+            self.log.poison("a thread of the node ended");
             return Err(Stopped);
         }
         self.log.close();

@@ -145,18 +145,15 @@ impl Owner {
             return false;
         }
         match self.checkpoint.running.take() {
-            None if self.checkpoint_due() => return self.begin_checkpoint(),
-            None => return false,
-            Some((kept, Cursor::Finishing)) => {
-                self.checkpoint.running = Some((kept, Cursor::Finishing));
-                return false;
-            }
+            None if self.checkpoint_due() => self.begin_checkpoint(),
+            None => false,
             Some((kept, cursor)) => {
+                let has_slices = !matches!(cursor, Cursor::Finishing);
                 let cursor = self.hand_over(cursor);
                 self.checkpoint.running = Some((kept, cursor));
+                has_slices
             }
         }
-        true
     }
 
     fn checkpoint_due(&self) -> bool {
