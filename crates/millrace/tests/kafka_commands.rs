@@ -317,6 +317,9 @@ fn bench_reports_what_it_produced_and_consumed() {
         confirm["p50_ms"].as_f64() <= confirm["max_ms"].as_f64(),
         "{report}"
     );
+    let bars = report["histogram"].as_array().expect("a histogram");
+    let records = bars.iter().filter_map(|bar| bar["records"].as_u64());
+    assert_eq!(records.sum::<u64>(), 5_000);
     let rated = [
         "bench",
         "produce",

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::ConsumeBench;
 use super::driver::Measured;
-use crate::bench::latency::{Latency, Percentiles};
+use crate::bench::latency::{Bar, Latency, Percentiles, print_histogram};
 use crate::failure::Outcome;
 use crate::output;
 
@@ -23,6 +23,8 @@ struct Report<'a> {
     megabytes_per_second: f64,
     /// From a fetch to its answer.
     fetch: Percentiles,
+    /// The same latencies, in bars.
+    histogram: Vec<Bar>,
     client_cpu_seconds: f64,
 }
 
@@ -70,6 +72,7 @@ pub(super) fn print(args: &ConsumeBench, threads: &[Measured], client_cpu_second
         records_per_second: per_second(output::float(records)),
         megabytes_per_second: per_second(output::float(bytes) / 1e6),
         fetch: latency.percentiles(),
+        histogram: latency.histogram(),
         client_cpu_seconds,
     };
     if args.json {
@@ -94,5 +97,6 @@ fn print_table(report: &Report<'_>) -> Outcome {
     let cells = rows
         .into_iter()
         .map(|(name, value)| [name.to_owned(), value]);
-    Ok(output::table(&["CONSUMED", report.topic], cells)?)
+    output::table(&["CONSUMED", report.topic], cells)?;
+    Ok(print_histogram(&report.histogram)?)
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::ProduceBench;
 use super::driver::Measured;
-use crate::bench::latency::{Latency, Percentiles};
+use crate::bench::latency::{Bar, Latency, Percentiles, print_histogram};
 use crate::failure::Outcome;
 use crate::output;
 
@@ -26,6 +26,8 @@ struct Report<'a> {
     records_per_batch: f64,
     /// From the creation of a batch's oldest record to its confirm.
     confirm: Option<Percentiles>,
+    /// The same latencies, in bars; of records.
+    histogram: Vec<Bar>,
     client_cpu_seconds: f64,
 }
 
@@ -80,6 +82,7 @@ pub(super) fn print(args: &ProduceBench, threads: &[Measured], client_cpu_second
             0.0
         },
         confirm: (args.acks.number() != 0).then(|| latency.percentiles()),
+        histogram: latency.histogram(),
         client_cpu_seconds,
     };
     if args.json {
@@ -128,5 +131,9 @@ fn print_table(report: &Report<'_>) -> Outcome {
     let cells = rows
         .into_iter()
         .map(|(name, value)| [name.to_owned(), value]);
-    Ok(output::table(&["PRODUCED", report.topic], cells)?)
+    output::table(&["PRODUCED", report.topic], cells)?;
+    if report.confirm.is_some() {
+        print_histogram(&report.histogram)?;
+    }
+    Ok(())
 }
