@@ -97,6 +97,18 @@ pub(crate) fn run(other: &Other) -> Result<()> {
     report.write(&folder)
 }
 
+/// One short run of each measure of `--quick`, on both brokers.
+pub(crate) fn small() -> Result<()> {
+    run(&Other::Kafka(Options {
+        seconds: QUICK_SECONDS,
+        runs: 1,
+        measure: Vec::new(),
+        broker: vec![Kind::Kafka, Kind::Millrace],
+        quick: true,
+        out: Some(paths::target().join("compare-small")),
+    }))
+}
+
 fn quick(options: &Options) -> Options {
     let measure = match options.measure.as_slice() {
         [] => QUICK.map(str::to_owned).to_vec(),

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 
 use crate::command::{command, show};
 use crate::interop::{self, Part};
-use crate::{install, paths, tidy};
+use crate::{compare, install, paths, tidy};
 
 const LIMIT: Duration = Duration::from_secs(3600);
 /// Small instances of the tests with real clients.
@@ -110,6 +110,16 @@ fn steps() -> Vec<Step> {
             "release build",
             &["build", "--release", "--locked", "-p", "millrace"],
         ),
+        cargo(
+            "fuzz targets",
+            &[
+                "check",
+                "--locked",
+                "--manifest-path",
+                "fuzz/Cargo.toml",
+                "--bins",
+            ],
+        ),
         Step::new("install clients", || install::install().map(|_| ())),
     ];
     for part in [
@@ -124,6 +134,7 @@ fn steps() -> Vec<Step> {
             interop::run(&interop::Options::of(part, SMALL_RECORDS, 1, 2))
         }));
     }
+    steps.push(Step::new("compare", compare::small));
     steps
 }
 

@@ -48,6 +48,11 @@ impl Measured {
         }
     }
 
+    /// Whether the owner held everybody up for longer than it may.
+    fn has_long_steps(&self) -> bool {
+        most(&self.millrace, |s| Some(s.owner_steps?.busy_max_s)).is_some_and(|max_s| max_s > 1e-3)
+    }
+
     /// The lines of the table: one per figure that either side has.
     fn rows(&self) -> Vec<String> {
         FIGURES
@@ -56,8 +61,8 @@ impl Measured {
             .collect()
     }
 
-    fn row(&self, (name, digits, of): &Figure) -> Option<String> {
-        let (ours, theirs) = (median(&self.millrace, *of), median(&self.kafka, *of));
+    fn row(&self, (name, digits, across, of): &Figure) -> Option<String> {
+        let (ours, theirs) = (across(&self.millrace, *of), across(&self.kafka, *of));
         ours.or(theirs)?;
         let show = |value: Option<f64>, digits: usize| {
             value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
@@ -71,30 +76,53 @@ impl Measured {
     }
 }
 
-/// A figure: its name, the digits after its point, and where a sample has it.
-type Figure = (&'static str, usize, fn(&Sample) -> Option<f64>);
+/// Where a sample has a figure.
+type Of = fn(&Sample) -> Option<f64>;
+/// What counts of several runs.
+type Across = fn(&[Sample], Of) -> Option<f64>;
+/// A figure: its name, the digits after its point, what counts of several runs, and where it is.
+type Figure = (&'static str, usize, Across, Of);
 
-const FIGURES: [Figure; 11] = [
-    ("records/s", 0, |s| Some(s.records_per_second)),
-    ("confirm p50 ms", 1, |s| Some(s.load.confirm?.p50_ms)),
-    ("confirm p99 ms", 1, |s| Some(s.load.confirm?.p99_ms)),
-    ("confirm p99.9 ms", 1, |s| Some(s.load.confirm?.p999_ms)),
-    ("broker CPU s/GB", 2, |s| Some(s.broker_cpu_s_per_gb)),
-    ("resident MiB", 0, |s| Some(s.resident_bytes as f64 / MIB)),
-    ("client's share of the CPU left %", 0, |s| {
+const FIGURES: [Figure; 12] = [
+    ("records/s", 0, median, |s| Some(s.records_per_second)),
+    ("confirm p50 ms", 1, median, |s| {
+        Some(s.load.confirm?.p50_ms)
+    }),
+    ("confirm p99 ms", 1, median, |s| {
+        Some(s.load.confirm?.p99_ms)
+    }),
+    ("confirm p99.9 ms", 1, median, |s| {
+        Some(s.load.confirm?.p999_ms)
+    }),
+    ("broker CPU s/GB", 2, median, |s| {
+        Some(s.broker_cpu_s_per_gb)
+    }),
+    ("resident MiB", 0, median, |s| {
+        Some(s.resident_bytes as f64 / MIB)
+    }),
+    ("client's share of the CPU left %", 0, median, |s| {
         Some(s.client_share * 100.0)
     }),
-    ("client's busiest thread %", 0, |s| {
+    ("client's busiest thread %", 0, median, |s| {
         Some(s.load.busiest_thread_share? * 100.0)
     }),
-    ("disk flushes/s", 0, |s| Some(s.flushes_per_second)),
-    ("disk flushing %", 0, |s| Some(s.flushing_share * 100.0)),
-    ("longest owner step ms", 2, |s| {
-        Some(s.owner_step_max_s? * 1e3)
+    ("disk flushes/s", 0, median, |s| Some(s.flushes_per_second)),
+    ("disk flushing %", 0, median, |s| {
+        Some(s.flushing_share * 100.0)
+    }),
+    ("longest owner step ms", 2, most, |s| {
+        Some(s.owner_steps?.busy_max_s * 1e3)
+    }),
+    ("longest owner step on the clock ms", 2, most, |s| {
+        Some(s.owner_steps?.max_s * 1e3)
     }),
 ];
 
-fn median(samples: &[Sample], of: fn(&Sample) -> Option<f64>) -> Option<f64> {
+fn most(samples: &[Sample], of: Of) -> Option<f64> {
+    samples.iter().filter_map(of).max_by(f64::total_cmp)
+}
+
+fn median(samples: &[Sample], of: Of) -> Option<f64> {
     let mut values = samples.iter().map(of).collect::<Option<Vec<_>>>()?;
     values.sort_by(f64::total_cmp);
     values.get(values.len().checked_sub(1)? / 2).copied()
@@ -152,6 +180,13 @@ impl Report {
         )?;
         for row in self.measures.iter().flat_map(Measured::rows) {
             writeln!(text, "{row}")?;
+        }
+        for measured in self.measures.iter().filter(|m| m.has_long_steps()) {
+            let what = &measured.what;
+            writeln!(
+                text,
+                "\nA step of the owner took more than 1 ms of the processor: {what}."
+            )?;
         }
         Ok(text)
     }

@@ -47,8 +47,17 @@ pub(super) struct Sample {
     pub flushes_per_second: f64,
     /// The part of the time in which the disk was flushing, where the kernel tells.
     pub flushing_share: f64,
-    /// The longest step of Millrace's owner since its start, in processor time.
-    pub owner_step_max_s: Option<f64>,
+    /// Of Millrace.
+    pub owner_steps: Option<OwnerSteps>,
+}
+
+/// The longest steps of a node's owner since its start.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub(super) struct OwnerSteps {
+    /// By the clock: others may have had the processor meanwhile.
+    pub max_s: f64,
+    /// In processor time, of the steps with much to do.
+    pub busy_max_s: f64,
 }
 
 /// Starts a broker, loads it, and stops it.
@@ -73,18 +82,24 @@ pub(super) fn take(
     };
     let (load, before, after) = measured(&target, measure, options.seconds, &broker)
         .with_context(|| format!("load on {}", kind.name()))?;
-    let owner_step_max_s = match kind {
-        Kind::Millrace => Some(owner_step_max_s(&broker)?),
+    let owner_steps = match kind {
+        Kind::Millrace => Some(owner_steps(&broker)?),
         Kind::Kafka => None,
     };
     broker.stop()?;
-    Ok(sample(measure, load, &before, &after, owner_step_max_s))
+    Ok(sample(measure, load, &before, &after, owner_steps))
 }
 
-fn owner_step_max_s(broker: &Broker) -> Result<f64> {
+fn owner_steps(broker: &Broker) -> Result<OwnerSteps> {
     let status = broker.status()?;
-    let us = status["log"]["owner_step_busy_max_us"].as_f64();
-    Ok(us.with_context(|| format!("no owner_step_busy_max_us in {status}"))? / 1e6)
+    let seconds = |name: &str| -> Result<f64> {
+        let us = status["log"][name].as_f64();
+        Ok(us.with_context(|| format!("no {name} in {status}"))? / 1e6)
+    };
+    Ok(OwnerSteps {
+        max_s: seconds("owner_step_max_us")?,
+        busy_max_s: seconds("owner_step_busy_max_us")?,
+    })
 }
 
 /// The settings that a topic needs to be synced before the confirm. Ours is by default.
@@ -166,7 +181,7 @@ fn sample(
     load: Done,
     before: &Reading,
     after: &Reading,
-    owner_step_max_s: Option<f64>,
+    owner_steps: Option<OwnerSteps>,
 ) -> Sample {
     let wall_s = (after.at - before.at).as_secs_f64();
     let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
@@ -185,7 +200,7 @@ fn sample(
         written_bytes: disk.written_bytes,
         flushes_per_second: disk.flushes as f64 / wall_s,
         flushing_share: disk.flush_ms as f64 / 1e3 / wall_s,
-        owner_step_max_s,
+        owner_steps,
         load,
     }
 }
