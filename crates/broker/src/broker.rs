@@ -189,15 +189,6 @@ impl Broker {
         self.inner.inbox.write()
     }
 
-    /// Proposes batches that nobody waits for, as [`append`](Self::append) does.
-    pub fn append_unanswered(&self, parts: Vec<AppendPart>, permit: Option<OwnedSemaphorePermit>) {
-        self.inner.inbox.push_held(Proposal::Append(AppendProposal {
-            parts,
-            reply: None,
-            permit,
-        }));
-    }
-
     /// Where reads begin in the log, in the order in which they are asked for, but for what is in
     /// memory or cannot be read. What must be read to know it is read many at a time.
     pub async fn positions<'a>(

@@ -9,6 +9,16 @@ use crate::producer::ProducerError;
 #[error("the log is stopped after a failure of the storage")]
 pub struct Stopped;
 
+/// A change of metadata is larger than an entry may be.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the change takes {bytes} bytes of the log, which takes at most {bytes_max} at once")]
+pub struct EntryTooLarge {
+    /// Its size.
+    pub bytes: usize,
+    /// The largest size.
+    pub bytes_max: usize,
+}
+
 /// A batch was not appended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AppendError {

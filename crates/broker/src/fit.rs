@@ -74,6 +74,7 @@ mod tests {
                 producer_expiration_ms: 0,
                 entry_bytes_max: usize::try_from(log_file_bytes / 4).unwrap(),
                 unsealed_bytes_max,
+                unsealed_batches_max: 1_000_000,
                 checkpoint_bytes: 0,
                 node_id: 1,
                 partitions_default: 1,

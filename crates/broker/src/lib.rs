@@ -39,7 +39,7 @@ mod topic;
 pub mod topic_config;
 
 pub use broker::{Broker, BrokerParts, NodeInfo, ReadLimits};
-pub use error::{AppendError, FetchError, Stopped, TrimError};
+pub use error::{AppendError, EntryTooLarge, FetchError, Stopped, TrimError};
 pub use inbox::Inbox;
 pub use log::Origin;
 pub use log::read::{Batches, LogPosition};

@@ -11,7 +11,9 @@ use log::file::{LogFile, Provisioner, Spare, Writer};
 use log::read::Reader;
 use log::recovery::{self, ChainedFile, Continuation, FoundFiles, Survey};
 use log::segment::DataFile;
-use log::{AssemblerMachine, CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine};
+use log::{
+    AssemblerMachine, CommitLog, DataDir, Error, SyncerMachine, Tail, WriterMachine, error_chain,
+};
 use types::{Clock, ErrorKind, FileEpoch, FileSequence, FrameNumber, Random, SeededRandom};
 
 use crate::fit::fit_to_disk;
@@ -237,7 +239,11 @@ fn recover(
     let loaded = Checkpoint::load_newest(dir.disk.as_ref(), &dir.root)?
         .ok_or_else(|| no_checkpoint(&dir.root))?;
     if let Some(damaged) = &loaded.damaged {
-        tracing::error!(error = %damaged, "the newest checkpoint is damaged, the older one serves");
+        let error = error_chain(damaged);
+        tracing::error!(
+            error,
+            "the newest checkpoint is damaged, the older one serves"
+        );
     }
     let header = loaded.checkpoint.header.clone();
     let mut loading = Loading::new(state, &header);
@@ -434,7 +440,14 @@ fn prepare_checkpoint(dir: &DataDir, file_bytes: u64) -> Result<(), Error> {
 /// The checkpoints that are kept: the loaded one and the good one before it.
 fn kept(dir: &DataDir, loaded: &Loaded) -> Result<Kept, Error> {
     let number = loaded.checkpoint.number();
-    let before = Checkpoint::load_before(dir.disk.as_ref(), &dir.root, number)?;
+    let before = match Checkpoint::load_before(dir.disk.as_ref(), &dir.root, number) {
+        Err(error @ Error::Disk(_)) => {
+            let error = error_chain(&error);
+            tracing::error!(error, "the older checkpoint cannot be read");
+            None
+        }
+        before => before?,
+    };
     let both = before.iter().chain([&loaded.checkpoint]);
     Ok(Kept::new(
         both.map(|c| KeptCheckpoint::of(&c.header)).collect(),

@@ -6,7 +6,7 @@
 
 use log::index::Run;
 use types::Offset;
-use types::limits::RETENTION_RUNS_MAX;
+use types::limits::{FILE_AGE_MS_MIN, FILE_RETENTION_SHARE, RETENTION_RUNS_MAX};
 
 use crate::topic_config::TopicSettings;
 
@@ -45,6 +45,17 @@ pub fn new_log_start(
         start = start.max(run.end_offset);
     }
     (start > log_start).then_some(start)
+}
+
+/// Whether the log file that is being written must end because a record in it is `age_ms` old: once
+/// it is sealed, what it holds of a partition expires as a whole, so late as its last record does.
+#[must_use]
+pub fn ends_file(settings: &TopicSettings, age_ms: i64) -> bool {
+    let retention_ms = settings.retention_ms.filter(|_| settings.deletes);
+    retention_ms.is_some_and(|max| {
+        let share = (max / FILE_RETENTION_SHARE).min(settings.segment_ms);
+        age_ms > share.max(FILE_AGE_MS_MIN)
+    })
 }
 
 fn age_ms(run: &Run, now_ms: i64) -> i64 {
@@ -123,6 +134,34 @@ mod tests {
         assert_eq!(start(&runs, &settings, 1_001, 15), Some(20));
         assert_eq!(start(&runs, &settings, 1_051, 20), Some(30));
         assert_eq!(start(&runs[..1], &settings, 1_000, 15), None);
+    }
+
+    #[test]
+    fn a_file_ends_before_its_records_span_much_of_their_retention() {
+        const HOUR: i64 = 3_600_000;
+        let settings = |retention_ms, segment_ms| TopicSettings {
+            segment_ms,
+            ..keep(retention_ms, None)
+        };
+        let week = settings(Some(168 * HOUR), 168 * HOUR);
+        assert!(!ends_file(&week, 21 * HOUR));
+        assert!(ends_file(&week, 21 * HOUR + 1));
+        let rolls = settings(Some(168 * HOUR), 2 * HOUR);
+        assert!(!ends_file(&rolls, 2 * HOUR));
+        assert!(ends_file(&rolls, 2 * HOUR + 1));
+        for short in [
+            settings(Some(60_000), 168 * HOUR),
+            settings(Some(168 * HOUR), 1),
+        ] {
+            assert!(!ends_file(&short, HOUR));
+            assert!(ends_file(&short, HOUR + 1));
+        }
+        assert!(!ends_file(&settings(None, 1), i64::MAX));
+        let compacted = TopicSettings {
+            deletes: false,
+            ..week
+        };
+        assert!(!ends_file(&compacted, i64::MAX));
     }
 
     #[test]

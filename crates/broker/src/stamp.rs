@@ -31,10 +31,14 @@ impl Stamp {
         let passed = i64::try_from(monotonic.saturating_sub(self.at).as_millis());
         let expected = self.last_ms.saturating_add(passed.unwrap_or(i64::MAX));
         self.paused = now_ms > expected.saturating_add(JUMP_MS_MAX);
-        let ms = if self.paused { expected } else { now_ms };
-        if ms >= self.last_ms {
-            self.last_ms = ms;
+        if self.paused {
+            // The part of a millisecond that is left counts for the next stamp.
+            let whole_ms = u64::try_from(expected - self.last_ms).unwrap_or(0);
+            self.at += Duration::from_millis(whole_ms);
+            self.last_ms = expected;
+        } else if now_ms >= self.last_ms {
             self.at = monotonic;
+            self.last_ms = now_ms;
         }
         self.last_ms
     }
@@ -69,6 +73,17 @@ mod tests {
         assert!(stamp.expiry_paused());
         assert_eq!(stamp.next(1_020, Duration::from_millis(20)), 1_020);
         assert!(!stamp.expiry_paused());
+    }
+
+    #[test]
+    fn time_goes_on_during_a_jump_however_often_it_is_asked_for() {
+        let mut stamp = Stamp::new(0, 1_000, Duration::ZERO);
+        let mut last = 0;
+        for n in 1..=10_000_u64 {
+            let passed = Duration::from_micros(100 * n);
+            last = stamp.next(1_000 + 5 * HOUR, passed);
+        }
+        assert_eq!(last, 2_000);
     }
 
     #[test]

@@ -81,7 +81,7 @@ impl ToCode for CreateTopicError {
             Self::Reserved { .. } | Self::AssignmentAndCounts => ErrorCode::INVALID_REQUEST,
             Self::Exists { .. } => ErrorCode::TOPIC_ALREADY_EXISTS,
             Self::Partitions { .. } => ErrorCode::INVALID_PARTITIONS,
-            Self::OutOfPartitions { .. } => ErrorCode::POLICY_VIOLATION,
+            Self::OutOfPartitions { .. } | Self::TooLarge(_) => ErrorCode::POLICY_VIOLATION,
             Self::ReplicationFactor { .. } => ErrorCode::INVALID_REPLICATION_FACTOR,
             Self::Assignment(error) => error.code(),
             Self::Config(error) => error.code(),
@@ -130,7 +130,7 @@ impl ToCode for CreatePartitionsError {
         match self {
             Self::Unknown(topic) => unknown(topic),
             Self::NotMore { .. } | Self::TooMany { .. } => ErrorCode::INVALID_PARTITIONS,
-            Self::OutOfPartitions { .. } => ErrorCode::POLICY_VIOLATION,
+            Self::OutOfPartitions { .. } | Self::TooLarge(_) => ErrorCode::POLICY_VIOLATION,
             Self::Assignment(error) => error.code(),
             Self::Stopped(error) => error.code(),
         }
@@ -143,6 +143,7 @@ impl ToCode for AlterConfigError {
             Self::Unknown(topic) => unknown(topic),
             Self::Twice(_) | Self::Null(_) => ErrorCode::INVALID_REQUEST,
             Self::NotAList(_) => ErrorCode::INVALID_CONFIG,
+            Self::TooLarge(_) => ErrorCode::POLICY_VIOLATION,
             Self::Config(error) => error.code(),
             Self::Stopped(error) => error.code(),
         }
@@ -193,7 +194,7 @@ pub(crate) fn for_version(code: ErrorCode, api: ApiKey, version: i16) -> ErrorCo
 
 #[cfg(test)]
 mod tests {
-    use broker::topic_config;
+    use broker::{EntryTooLarge, topic_config};
     use record::{Codec, Corruption, Flaw};
     use types::{ProducerEpoch, ProducerId, Sequence, TopicId};
 
@@ -290,6 +291,10 @@ mod tests {
             partition: 0,
             node: 1,
         };
+        let too_large = EntryTooLarge {
+            bytes: 2,
+            bytes_max: 1,
+        };
         check(&[
             (CreateTopicError::Name(NameError::Empty), 17),
             (CreateTopicError::Name(NameError::Dots(".")), 17),
@@ -318,6 +323,7 @@ mod tests {
             ),
             (CreateTopicError::Partitions { partitions: 0 }, 37),
             (CreateTopicError::OutOfPartitions { partitions: 1 }, 44),
+            (CreateTopicError::TooLarge(too_large.clone()), 44),
             (CreateTopicError::ReplicationFactor { factor: 2 }, 38),
             (CreateTopicError::AssignmentAndCounts, 42),
             (CreateTopicError::Assignment(AssignmentError::Twice(0)), 39),
@@ -340,6 +346,7 @@ mod tests {
             ),
             (CreatePartitionsError::TooMany { count: i32::MAX }, 37),
             (CreatePartitionsError::OutOfPartitions { partitions: 1 }, 44),
+            (CreatePartitionsError::TooLarge(too_large.clone()), 44),
             (CreatePartitionsError::Assignment(nodes), 39),
             (CreatePartitionsError::Stopped(Stopped), 56),
         ]);
@@ -349,6 +356,7 @@ mod tests {
             (AlterConfigError::Null(name()), 42),
             (AlterConfigError::NotAList("retention.ms"), 40),
             (AlterConfigError::Config(config), 40),
+            (AlterConfigError::TooLarge(too_large), 44),
             (AlterConfigError::Stopped(Stopped), 56),
         ]);
     }

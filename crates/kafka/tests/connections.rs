@@ -204,7 +204,7 @@ async fn what_was_sent_before_the_client_left_still_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_without_traffic_is_closed_and_one_that_waits_for_us_is_not() {
+async fn a_connection_without_traffic_is_closed_and_one_that_waits_for_us_is_answered_first() {
     let settings = with(KafkaConfig {
         idle_max: Duration::from_millis(300),
         ..KafkaConfig::default()
@@ -216,11 +216,46 @@ async fn a_connection_without_traffic_is_closed_and_one_that_waits_for_us_is_not
     request.max_wait_ms = 60_000;
     waiting.send(12, &request).await;
     assert!(idle.is_closed().await);
-    node.connect().await.produce("t", 0, batch(&["v"])).await;
+    // It would have waited for longer than a connection may be silent.
     let (_, response) = waiting.receive::<FetchRequest>(12).await;
-    assert_eq!(values(&response.responses[0].partitions[0]), ["v"]);
+    let data = &response.responses[0].partitions[0];
+    assert_eq!((data.error_code, values(data).len()), (ErrorCode::NONE, 0));
     assert!(waiting.is_closed().await);
     node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_asked_for_before_a_request_that_closes_the_connection_is_answered() {
+    let node = TestNode::start().await;
+    node.topic("t", 1, &[]).await;
+    let refused = produce(0, "nowhere", 0, batch(&["v"]));
+    for (count, ending) in [(1, None), (2, Some(&refused))] {
+        let mut client = node.connect().await;
+        let mut bytes = client
+            .encoded(9, "test", &produce(-1, "t", 0, batch(&["v"])))
+            .to_vec();
+        match ending {
+            // A length that no request has.
+            None => bytes.extend_from_slice(&i32::MAX.to_be_bytes()),
+            Some(request) => bytes.extend_from_slice(&client.encoded(9, "test", request)),
+        }
+        // What stands behind it is not done.
+        bytes.extend_from_slice(&client.encoded(9, "test", &produce(-1, "t", 0, batch(&["v"]))));
+        client.write(&bytes).await;
+        let (_, response) = client.receive::<ProduceRequest>(9).await;
+        let partition = &response.responses[0].partition_responses[0];
+        assert_eq!(partition.base_offset, count - 1);
+        assert!(client.is_closed().await);
+        let end = client_end(&node).await;
+        assert_eq!(end, count);
+    }
+    node.stop().await;
+}
+
+/// Where the one partition ends, as another client sees it.
+async fn client_end(node: &TestNode) -> i64 {
+    let data = node.connect().await.fetch("t", 0, 0).await;
+    data.high_watermark
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -111,10 +111,41 @@ async fn without_acks_there_is_no_answer_and_an_error_closes_the_connection() {
     // The next answer is that of the next request, and it finds both.
     let appended = client.produce("t", 0, batch(&["loud"])).await;
     assert_eq!(appended.base_offset, 2);
+    // A sequence that does not fit is found by the owner, one partition that is not there at once.
+    let late = produce(0, "t", 0, producing(1_000, 0, 0, &["first"]));
+    client.send(9, &late).await;
+    let late = produce(0, "t", 0, producing(1_000, 0, 7, &["gap"]));
+    client.send(9, &late).await;
+    assert!(client.is_closed().await);
+    let mut client = node.connect().await;
     client
         .send(9, &produce(0, "nowhere", 0, batch(&["v"])))
         .await;
     assert!(client.is_closed().await);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_fetch_tells_of_each_partition_once_and_of_none_at_once() {
+    let node = TestNode::start().await;
+    node.topic("t", 1, &[]).await;
+    let mut client = node.connect().await;
+    client.produce("t", 0, batch(&["v"])).await;
+    let mut request = fetch("t", 0, 0);
+    let topic = request.topics[0].clone();
+    request.topics[0].partitions = vec![topic.partitions[0].clone(); 1_000];
+    request.topics.push(topic);
+    let response = client.call(12, &request).await;
+    let told = response.responses.iter().map(|of| of.partitions.len());
+    assert_eq!(told.collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(values(&response.responses[0].partitions[0]), ["v"]);
+    let nothing = FetchRequest {
+        topics: Vec::new(),
+        max_wait_ms: i32::MAX,
+        min_bytes: 1,
+        ..request
+    };
+    assert!(client.call(12, &nothing).await.responses.is_empty());
     node.stop().await;
 }
 

@@ -110,6 +110,44 @@ async fn a_sync_that_hangs_holds_up_who_makes_it_and_times_out_who_asked_for_all
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_change_that_is_not_on_disk_in_time_is_told_so_and_made_all_the_same() {
+    let gate = Arc::new(Gate::default());
+    let node = start(&gate, 64 << 20).await;
+    let (mut client, mut patient) = (node.connect().await, node.connect().await);
+    gate.set(true);
+    // Whoever makes the sync that hangs waits for it.
+    patient.send(9, &within(1, 1, "patient")).await;
+    let partition = node.broker.shared().topic("t").expect("made");
+    let partition = partition.partition(0).expect("made").clone();
+    eventually(|| partition.has_pending()).await;
+    let create = CreateTopicsRequest {
+        topics: vec![CreatableTopic {
+            name: "made".to_owned(),
+            num_partitions: 1,
+            replication_factor: -1,
+            ..CreatableTopic::default()
+        }],
+        timeout_ms: 1,
+        ..CreateTopicsRequest::default()
+    };
+    let late = client.call(7, &create).await;
+    assert_eq!(late.topics[0].error_code, ErrorCode::REQUEST_TIMED_OUT);
+    let asked = MetadataRequest {
+        topics: Some(vec![MetadataRequestTopic {
+            name: Some("asked".to_owned()),
+            ..MetadataRequestTopic::default()
+        }]),
+        ..MetadataRequest::default()
+    };
+    let late = client.call(12, &asked).await;
+    assert_eq!(late.topics[0].error_code, ErrorCode::LEADER_NOT_AVAILABLE);
+    gate.set(false);
+    let is_made = |name| node.broker.shared().topic(name).is_some();
+    eventually(|| is_made("made") && is_made("asked")).await;
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn each_of_many_requests_in_flight_has_its_own_time_and_answers_keep_their_order() {
     // Where syncs are slow, no connection waits for one by its own thread.
     let gate = Arc::new(Gate {

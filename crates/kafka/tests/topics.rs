@@ -63,6 +63,88 @@ async fn topics_are_made_in_every_version() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_makes_no_more_topics_than_it_may() {
+    let node = TestNode::start().await;
+    let mut client = node.connect().await;
+    for (count, code) in [
+        (10_000, ErrorCode::NONE),
+        (10_001, ErrorCode::POLICY_VIOLATION),
+    ] {
+        let request = CreateTopicsRequest {
+            validate_only: true,
+            ..create((0..count).map(|n| topic(&format!("t{n}"), 1)).collect())
+        };
+        let response = client.call(7, &request).await;
+        assert_eq!(response.topics.len(), count);
+        assert!(response.topics.iter().all(|topic| topic.error_code == code));
+    }
+    assert_eq!(node.broker.shared().topics().len(), 0);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_makes_no_more_partitions_than_it_may() {
+    let node = TestNode::start().await;
+    let mut client = node.connect().await;
+    let request = create(vec![topic("a", 60_000), topic("b", 40_001)]);
+    let response = client.call(7, &request).await;
+    assert_eq!(codes(&response), [("a", 44), ("b", 44)]);
+    node.topic("t", 1, &[]).await;
+    node.topic("u", 1, &[]).await;
+    let more = |name: &str, count| CreatePartitionsTopic {
+        name: name.to_owned(),
+        count,
+        assignments: None,
+    };
+    let request = CreatePartitionsRequest {
+        topics: vec![more("t", 60_001), more("u", 40_002)],
+        validate_only: true,
+        ..CreatePartitionsRequest::default()
+    };
+    let response = client.call(3, &request).await;
+    let codes: Vec<_> = response.results.iter().map(|of| of.error_code.0).collect();
+    assert_eq!(codes, [0, 44]);
+    node.stop().await;
+}
+
+// Changes wait for log space in their order: one that can never have it must not stand before others.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_change_larger_than_the_log_keeps_no_other_waiting() {
+    let node = TestNode::start().await;
+    node.topic("t", 1, &[]).await;
+    let mut client = node.connect().await;
+    let response = client.call(7, &create(vec![topic("huge", i32::MAX)])).await;
+    assert_eq!(codes(&response), [("huge", 37)]);
+    let request = CreatePartitionsRequest {
+        topics: vec![CreatePartitionsTopic {
+            name: "t".to_owned(),
+            count: i32::MAX,
+            assignments: None,
+        }],
+        ..CreatePartitionsRequest::default()
+    };
+    let response = client.call(3, &request).await;
+    assert_eq!(response.results[0].error_code.0, 37);
+    let config = |name: &str, value: String| CreatableTopicConfig {
+        name: name.to_owned(),
+        value: Some(value),
+    };
+    let words = (0..200_000).map(|n| format!("{n}:1")).collect::<Vec<_>>();
+    let mut long = topic("long", 1);
+    long.configs = vec![config(
+        "follower.replication.throttled.replicas",
+        words.join(","),
+    )];
+    let mut many = topic("many", 1);
+    many.configs = vec![config("message.format.version", "3.0".to_owned()); 100_000];
+    let response = client.call(7, &create(vec![long, many])).await;
+    assert_eq!(codes(&response), [("long", 40), ("many", 40)]);
+    let id = client.call(4, &InitProducerIdRequest::default()).await;
+    assert_eq!(id.error_code, ErrorCode::NONE);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn topics_that_cannot_be_made_say_why() {
     let node = TestNode::start().await;
     node.topic("there", 1, &[]).await;

@@ -14,7 +14,7 @@ use types::{Clock, ErrorKind, FileSequence, Offset, PartitionId, SegmentId};
 use crate::checkpoint::{CheckpointHeader, CheckpointWriter, Row};
 use crate::commit_log::{CommitLog, Progress, error_chain};
 use crate::error::Error;
-use crate::file::{LogFile, Provisioner};
+use crate::file::{LogFile, Provisioner, Spare};
 use crate::fill::Filler;
 use crate::mutant::{self, Mutant};
 use crate::segment::{self, FooterDraft, SealStep, Sealer, Segment, SegmentInfo, dead_ranges};
@@ -50,6 +50,9 @@ pub enum Job {
     Remove(Arc<Segment>),
     /// Make a spare of a log file that neither checkpoint needs, or remove it.
     Recycle(Arc<LogFile>),
+    /// Remove a log file that the last life left behind. It is no spare: blocks of it may have been
+    /// given back.
+    Discard(Arc<LogFile>),
     /// Give the blocks of dead runs back.
     Punch {
         /// The segment.
@@ -222,7 +225,7 @@ impl Background {
         let held = self.held.front().filter(|_| now >= self.retry_held);
         match held.or_else(|| jobs.others.front()) {
             Some(Job::Seal { .. }) => "seal",
-            Some(Job::Remove(_) | Job::RemoveFooter(_)) => "remove",
+            Some(Job::Remove(_) | Job::RemoveFooter(_) | Job::Discard(_)) => "remove",
             Some(Job::Recycle(_)) => "recycle",
             Some(Job::Punch { .. }) => "punch",
             Some(Job::CheckpointBegin { .. } | Job::CheckpointRows(_) | Job::CheckpointEnd) => {
@@ -270,7 +273,28 @@ impl Background {
                 self.begin(job, now);
                 Progress::Worked
             }
+            None if self.give_up_small_spare() => Progress::Worked,
             None => self.fill_spare(now),
+        }
+    }
+
+    /// Spares of an earlier, smaller `log.file.bytes` go once there are enough of today's.
+    fn give_up_small_spare(&self) -> bool {
+        let file_bytes = self.provisioner.file_bytes();
+        if self.log.spare_count_of(file_bytes) < SPARES_WANTED {
+            return false;
+        }
+        let Some(spare) = self.log.take_spare_below(file_bytes) else {
+            return false;
+        };
+        self.remove_spare(&spare);
+        true
+    }
+
+    fn remove_spare(&self, spare: &Spare) {
+        if let Err(error) = self.provisioner.remove(&spare.path) {
+            let error = error_chain(&error);
+            tracing::warn!(error, "a spare log file stays on the disk");
         }
     }
 
@@ -287,16 +311,15 @@ impl Background {
             let (error, spare) = *failed;
             let error = error_chain(&error);
             tracing::warn!(error, "a spare log file cannot be written and is given up");
-            if let Err(error) = self.provisioner.remove(&spare.path) {
-                let error = error_chain(&error);
-                tracing::warn!(error, "a spare log file stays on the disk");
-            }
+            self.remove_spare(&spare);
         }
         Progress::Worked
     }
 
     fn wants_spare(&self, now: Duration) -> bool {
-        self.log.spare_count() + usize::from(self.filler.has_spare()) < SPARES_WANTED
+        // Those of an earlier, smaller `log.file.bytes` are not counted on.
+        let ready = self.log.spare_count_of(self.provisioner.file_bytes());
+        ready + usize::from(self.filler.has_spare()) < SPARES_WANTED
             && now >= self.retry_spare
             && !self.making_room
             && self.log.poisoned().is_none()
@@ -353,6 +376,7 @@ impl Background {
             Job::CheckpointEnd => self.finish_checkpoint(),
             Job::Remove(segment) => self.remove(segment, now),
             Job::Recycle(file) => self.recycle(file, now),
+            Job::Discard(file) => self.discard(&file),
             Job::Punch {
                 segment,
                 log_starts,
@@ -456,12 +480,7 @@ impl Background {
             return false;
         };
         tracing::warn!(path = %spare.path.display(), "a spare log file makes room for a checkpoint");
-        if let Err(error) = self.provisioner.remove(&spare.path) {
-            tracing::warn!(
-                error = error_chain(&error),
-                "a spare log file stays on the disk"
-            );
-        }
+        self.remove_spare(&spare);
         true
     }
 
@@ -481,26 +500,30 @@ impl Background {
 
     fn recycle(&mut self, file: Arc<LogFile>, now: Duration) {
         match unread(file) {
-            Ok(file) if self.log.spare_count() < SPARES_WANTED + 1 => {
-                match self.provisioner.recycle(file) {
-                    Ok(spare) => self.log.add_spare(spare),
-                    Err(error) => {
-                        tracing::warn!(
-                            error = error_chain(&error),
-                            "a dead log file stays as it is"
-                        );
-                    }
-                }
-            }
-            Ok(file) => {
-                if let Err(error) = self.provisioner.remove(&file.path) {
+            Ok(file) if self.is_wanted(&file) => match self.provisioner.recycle(file) {
+                Ok(spare) => self.log.add_spare(spare),
+                Err(error) => {
                     tracing::warn!(
                         error = error_chain(&error),
-                        "a dead log file stays on the disk"
+                        "a dead log file stays as it is"
                     );
                 }
-            }
+            },
+            Ok(file) => self.discard(&file),
             Err(shared) => self.hold(Job::Recycle(shared), now),
+        }
+    }
+
+    /// Whether a file makes a spare that is needed; not one that is smaller than new ones are.
+    fn is_wanted(&self, file: &LogFile) -> bool {
+        let is_small = file.file_bytes < self.provisioner.file_bytes();
+        !is_small && self.log.spare_count() < SPARES_WANTED + 1
+    }
+
+    fn discard(&self, file: &LogFile) {
+        if let Err(error) = self.provisioner.remove(&file.path) {
+            let error = error_chain(&error);
+            tracing::warn!(error, "a dead log file stays on the disk");
         }
     }
 

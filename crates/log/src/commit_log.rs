@@ -12,7 +12,7 @@ use parking_lot::{Condvar, Mutex};
 use types::limits::{
     IDLE_PROOF_MS, QUICK_SYNC_MS_MAX, SPARES_FOR_RECOVERY, SPARES_RESERVED, WRITER_SYNC_BYTES_MAX,
 };
-use types::{Clock, FrameNumber};
+use types::{Clock, FileSequence, FrameNumber};
 
 use crate::entry::Entry;
 use crate::error::Error;
@@ -124,6 +124,8 @@ struct State {
     poisoned: Option<Arc<str>>,
     /// The last try to make a spare failed.
     full: bool,
+    /// A file that is to end before it is full.
+    ending: Option<FileSequence>,
     /// A reader waits for what is under way.
     hurry: bool,
     /// A sync is under way.
@@ -180,6 +182,7 @@ impl CommitLog {
             events: Vec::new(),
             poisoned: None,
             full: false,
+            ending: None,
             hurry: false,
             syncing: false,
             sync_took: Duration::ZERO,
@@ -242,6 +245,19 @@ impl CommitLog {
         }
     }
 
+    /// Has the file of this number end, though it is not full: the next frame goes to another one,
+    /// and an empty one does if there is none. Where spares are few it goes on; ask again.
+    pub fn end_file(&self, sequence: FileSequence) {
+        let now = self.clock.monotonic();
+        let mut state = self.state.lock();
+        if state.closing || !state.may_end(sequence) {
+            return;
+        }
+        state.ending = Some(sequence);
+        state.proof_due = Some(now);
+        self.writer_work.notify_one();
+    }
+
     /// Takes what happened since the last call, and the last synced frame.
     pub fn take_events(&self) -> (Vec<LogEvent>, FrameNumber) {
         let mut state = self.state.lock();
@@ -281,6 +297,21 @@ impl CommitLog {
     #[must_use]
     pub fn spare_count(&self) -> usize {
         self.state.lock().spares.len()
+    }
+
+    /// How many spares of at least this size are ready.
+    pub(crate) fn spare_count_of(&self, file_bytes: u64) -> usize {
+        let state = self.state.lock();
+        let spares = state.spares.iter();
+        spares.filter(|s| s.file_bytes >= file_bytes).count()
+    }
+
+    /// Takes a spare that is smaller than this.
+    pub(crate) fn take_spare_below(&self, file_bytes: u64) -> Option<Spare> {
+        let mut state = self.state.lock();
+        let spares = &mut state.spares;
+        let at = spares.iter().position(|s| s.file_bytes < file_bytes)?;
+        spares.remove(at)
     }
 
     /// Adds a spare; a filled one is taken before others.
@@ -403,7 +434,7 @@ impl CommitLog {
         if state.closing {
             return;
         }
-        let due = if state.poisoned.is_some() {
+        let due = if state.poisoned.is_some() || state.syncing {
             None
         } else {
             state.sync_due()
@@ -445,6 +476,12 @@ impl State {
             (true, true) if !self.syncing && self.sync_took <= QUICK_SYNC_MAX => WhoWrites::Anybody,
             (true, _) => WhoWrites::Writer,
         }
+    }
+
+    /// Whether this file may end before it is full: decisions that counted on its room find as
+    /// much in a spare, and those that are kept back stay so.
+    fn may_end(&self, sequence: FileSequence) -> bool {
+        self.file.sequence == sequence && self.spares.len() > SPARES_RESERVED + 1
     }
 
     /// The soonest time by which something written must be synced.
@@ -513,12 +550,17 @@ impl WriterMachine {
                 }
             }
         }
-        let (poisoned, synced) = {
-            let state = self.log.state.lock();
-            (state.poisoned.is_some(), state.synced)
+        let (poisoned, synced, ends) = {
+            let mut state = self.log.state.lock();
+            let ending = state.ending.take();
+            let ends = ending.is_some_and(|sequence| state.may_end(sequence));
+            (state.poisoned.is_some(), state.synced, ends)
         };
         if poisoned {
             return Progress::Idle(None);
+        }
+        if ends {
+            self.writer.close();
         }
         match self.writer.write(synced) {
             Ok(WriterStep::Written(frame)) => {
@@ -635,6 +677,8 @@ impl SyncerMachine {
             let mut state = self.log.state.lock();
             match state.sync_due() {
                 _ if state.poisoned.is_some() => return Progress::Idle(None),
+                // Of two that run at once on a file only one hears of a failed write-back.
+                _ if state.syncing => return Progress::Idle(None),
                 Some(due) if due <= now => {
                     state.syncing = true;
                     (state.written, Arc::clone(&state.file))
@@ -644,6 +688,7 @@ impl SyncerMachine {
         };
         if let Err(error) = file.file.sync_data() {
             if error.is_no_space() && mutant::is(Mutant::RetryFullSync) {
+                self.log.state.lock().syncing = false;
                 return Progress::Idle(None);
             }
             self.log.poison(&error_chain(&Error::from(error)));
@@ -653,13 +698,16 @@ impl SyncerMachine {
         let mut state = self.log.state.lock();
         state.syncing = false;
         state.sync_took = took;
-        // Another sync may have begun later and be done already.
-        state.synced = state.synced.max(target);
+        state.synced = target;
         while state
             .dues
             .pop_front_if(|(number, _)| *number <= target)
             .is_some()
         {}
+        if !state.dues.is_empty() {
+            // Who looked meanwhile waits.
+            self.log.syncer_work.notify_one();
+        }
         if state.written == target && state.needs_proof && !mutant::is(Mutant::NoIdleFrame) {
             let rest = if state.closing {
                 Duration::ZERO

@@ -5,8 +5,8 @@
 )]
 
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -19,10 +19,12 @@ use log::{
     Progress, Queued, SyncerMachine, WhoWrites, WriterMachine,
 };
 use types::limits::{
-    FRAMES_PER_FILE_MIN, LOG_FILE_BYTES_MIN, QUICK_SYNC_MS_MAX, WRITER_SYNC_BYTES_MAX,
+    FRAMES_PER_FILE_MIN, LOG_FILE_BYTES_MIN, QUICK_SYNC_MS_MAX, SPARES_RESERVED,
+    WRITER_SYNC_BYTES_MAX,
 };
 use types::{
-    Clock, FrameNumber, LogIndex, ManualClock, Offset, PartitionId, SeededRandom, ShardId, Term,
+    Clock, FileSequence, FrameNumber, LogIndex, ManualClock, Offset, PartitionId, SeededRandom,
+    ShardId, Term,
 };
 
 /// A device whose syncs take a while.
@@ -30,6 +32,14 @@ use types::{
 struct SlowSyncs {
     clock: Arc<ManualClock>,
     takes_ms: Arc<AtomicU64>,
+    meanwhile: Arc<Mutex<Meanwhile>>,
+}
+
+/// Somebody else who is to sync while a sync is under way.
+#[derive(Debug, Default)]
+struct Meanwhile {
+    syncer: Option<SyncerMachine>,
+    did: Option<Progress>,
 }
 
 impl Hook for SlowSyncs {
@@ -37,6 +47,10 @@ impl Hook for SlowSyncs {
         if operation.op == Op::SyncData {
             let takes = Duration::from_millis(self.takes_ms.load(Ordering::Relaxed));
             self.clock.advance(takes);
+            let mut meanwhile = self.meanwhile.lock().unwrap();
+            if let Some(mut syncer) = meanwhile.syncer.take() {
+                meanwhile.did = Some(syncer.step());
+            }
         }
         None
     }
@@ -51,6 +65,7 @@ struct Node {
     syncer: SyncerMachine,
     provisioner: Arc<Provisioner>,
     sync_takes_ms: Arc<AtomicU64>,
+    meanwhile: Arc<Mutex<Meanwhile>>,
     next: u64,
 }
 
@@ -58,9 +73,11 @@ impl Node {
     fn new() -> Self {
         let clock = Arc::new(ManualClock::new(0));
         let sync_takes_ms = Arc::new(AtomicU64::new(0));
+        let meanwhile = Arc::new(Mutex::new(Meanwhile::default()));
         let hook = SlowSyncs {
             clock: Arc::clone(&clock),
             takes_ms: Arc::clone(&sync_takes_ms),
+            meanwhile: Arc::clone(&meanwhile),
         };
         let disk = Arc::new(HookedDisk::around(Arc::new(SimDisk::new(1)), hook));
         let dir = Path::new("/data/log");
@@ -82,6 +99,7 @@ impl Node {
             log,
             provisioner,
             sync_takes_ms,
+            meanwhile,
             next: 1,
         }
     }
@@ -142,6 +160,54 @@ fn a_slow_device_is_left_to_the_writer_until_it_is_quick_again() {
         node.sync_takes_ms.store(0, Ordering::Relaxed);
         assert_eq!(node.syncer.step(), Progress::Worked);
     }
+}
+
+// The kernel tells a failed write-back to one of two syncs that run at once on a file: the other one
+// would confirm what is lost.
+#[test]
+fn no_two_syncs_are_under_way_at_once() {
+    let mut node = Node::new();
+    node.append(1000);
+    assert_eq!(node.write(), HandOver::Writer);
+    node.log.request_sync();
+    let syncer = Some(SyncerMachine::new(Arc::clone(&node.log)));
+    node.meanwhile.lock().unwrap().syncer = syncer;
+    assert_eq!(node.syncer.step(), Progress::Worked);
+    let did = node.meanwhile.lock().unwrap().did;
+    assert_eq!(did, Some(Progress::Idle(None)));
+    assert_eq!(node.log.progress(), (FrameNumber(1), FrameNumber(1)));
+}
+
+#[test]
+fn a_file_that_is_told_to_end_does_so_with_an_empty_frame_where_spares_are_enough() {
+    let mut node = Node::new();
+    node.append(1000);
+    assert_eq!(node.write(), HandOver::Writer);
+    assert_eq!(node.syncer.step(), Progress::Worked);
+    let (events, _) = node.log.take_events();
+    let [LogEvent::Written { file, .. }] = events.as_slice() else {
+        panic!("{events:?}");
+    };
+    let first = file.sequence;
+    node.log.end_file(first);
+    assert!(matches!(node.writer.step(), Progress::Idle(_)), "no spare");
+    for _ in 0..=SPARES_RESERVED + 1 {
+        node.log.add_spare(node.provisioner.make().unwrap());
+    }
+    node.log.end_file(FileSequence(first.0 + 1));
+    assert!(matches!(node.writer.step(), Progress::Idle(_)), "another");
+    node.log.end_file(first);
+    assert_eq!(node.writer.step(), Progress::Worked, "the new file");
+    assert_eq!(node.writer.step(), Progress::Worked, "the empty frame");
+    let (events, _) = node.log.take_events();
+    let [
+        LogEvent::Ended { file, .. },
+        LogEvent::Written { frame, .. },
+    ] = events.as_slice()
+    else {
+        panic!("{events:?}");
+    };
+    assert_eq!((file.sequence, frame.entries.len()), (first, 0));
 }
 
 #[test]

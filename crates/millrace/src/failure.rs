@@ -1,4 +1,4 @@
-//! Why a command ended without success, by exit code (DESIGN section 12).
+//! Why a command ended without success, by exit code (docs/operations/running.md tells them).
 
 use std::fmt;
 use std::io;
@@ -16,6 +16,8 @@ pub(crate) enum Failure {
     Usage(anyhow::Error),
     /// The data directory cannot be used (in use, damaged, newer format): 3.
     DataDir(anyhow::Error),
+    /// One of these, told already as a log event.
+    Logged(Box<Failure>),
 }
 
 impl Failure {
@@ -24,13 +26,33 @@ impl Failure {
         Self::Usage(anyhow::anyhow!("{message}"))
     }
 
+    /// Tells the failure as a log event, like everything else that a running node says.
+    pub(crate) fn log(self) -> Self {
+        let error = format!("{:#}", self.error());
+        tracing::error!(error, "the node ends");
+        Self::Logged(Box::new(self))
+    }
+
+    /// Whether standard error has it already.
+    pub(crate) const fn is_logged(&self) -> bool {
+        matches!(self, Self::Logged(_))
+    }
+
     /// The exit code that scripts rely on.
     pub(crate) fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self {
-            Self::Failed(_) => 1,
-            Self::Usage(_) => 2,
-            Self::DataDir(_) => 3,
-        })
+        match self {
+            Self::Failed(_) => ExitCode::from(1),
+            Self::Usage(_) => ExitCode::from(2),
+            Self::DataDir(_) => ExitCode::from(3),
+            Self::Logged(failure) => failure.exit_code(),
+        }
+    }
+
+    fn error(&self) -> &anyhow::Error {
+        match self {
+            Self::Failed(error) | Self::Usage(error) | Self::DataDir(error) => error,
+            Self::Logged(failure) => failure.error(),
+        }
     }
 
     /// Whether the reader of our output has gone, as `head` does: not worth a word.
@@ -45,8 +67,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Self::Failed(error) | Self::Usage(error) | Self::DataDir(error)) = self;
-        write!(f, "error: {error:#}")
+        write!(f, "error: {:#}", self.error())
     }
 }
 

@@ -30,7 +30,9 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            if !failure.is_logged() {
+                eprintln!("{failure}");
+            }
             failure.exit_code()
         }
     }

@@ -277,17 +277,38 @@ fn serve_says_that_it_is_ready_and_stops_with_0_on_sigterm_and_sigint() {
     }
 }
 
+/// The binary, told how many files it may open.
+fn with_open_files(soft: u32, hard: u32) -> Command {
+    let mut command = Command::new("sh");
+    let script = format!("ulimit -Sn {soft}; ulimit -Hn {hard}; exec \"$@\"");
+    command.args(["-c", &script, "sh"]);
+    command.arg(cargo_bin!("millrace")).stdin(Stdio::null());
+    command
+}
+
 #[test]
 fn serve_may_open_as_many_files_as_the_hard_limit_says() {
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -Sn 256; ulimit -Hn 4000; exec \"$@\"", "sh"]);
-    command.arg(cargo_bin!("millrace")).stdin(Stdio::null());
-    let broker = Broker::start_by(command);
+    let broker = Broker::start_by(with_open_files(256, 4_000));
     let limits = format!("/proc/{}/limits", broker.child.id());
     let limits = std::fs::read_to_string(limits).expect("the limits");
     let open_files = limits.lines().find(|l| l.starts_with("Max open files"));
     let words = open_files.expect("the limit").split_whitespace();
     assert!(words.skip(3).take(2).eq(["4000", "4000"]), "{limits}");
+}
+
+#[test]
+fn clients_leave_open_files_for_the_node_itself() {
+    let broker = Broker::start_by(with_open_files(200, 200));
+    let connect = |_| std::net::TcpStream::connect(broker.address("kafka")).expect("connected");
+    let _connections: Vec<_> = (0..200).map(connect).collect();
+    let admin = broker.address("admin");
+    let connections = || {
+        let status = run(millrace(&["status", "--json", "--admin", admin]));
+        let status: serde_json::Value = serde_json::from_str(&status.stdout).expect("JSON");
+        status["connections_count"].as_u64().expect("a count")
+    };
+    while connections() < 150 {}
+    assert_eq!(connections(), 150);
 }
 
 #[test]

@@ -55,6 +55,16 @@ pub const LOG_FILE_BYTES_MAX: u64 = 4 << 30;
 pub const DISK_LOG_FILES_MIN: u64 = 64;
 /// The part of a disk that log which is not sealed takes at most: one divided by this.
 pub const DISK_UNSEALED_SHARE: u64 = 8;
+/// Batches in log that is not sealed: each has 40 bytes in the memory of the index.
+pub const UNSEALED_BATCHES_MAX: u64 = 6_000_000;
+/// A log file ends early once it holds this part of them, so that it can be sealed: one divided by
+/// this.
+pub const FILE_BATCHES_SHARE: u64 = 4;
+/// A log file ends early once a partition's oldest record in it is this part of `retention.ms` old,
+/// one divided by this: what is sealed together expires together.
+pub const FILE_RETENTION_SHARE: i64 = 8;
+/// But not before that record is so old: one topic does not cut the files of all into small ones.
+pub const FILE_AGE_MS_MIN: i64 = 3_600_000;
 /// Quarters of the bound on unsealed log from which on producers are slowed.
 pub const PACE_BEGIN_QUARTERS: u64 = 3;
 /// In this time slowed producers add at most what is left to the bound.
@@ -100,6 +110,10 @@ pub const PARTITIONS_MAX: u32 = 1 << 24;
 pub const TOPIC_NAME_BYTES_MAX: usize = 249;
 /// Partitions that one request may ask for.
 pub const TOPIC_PARTITIONS_MAX: i32 = 100_000;
+/// Settings of one topic in a request.
+pub const TOPIC_CONFIGS_MAX: usize = 1_000;
+/// Bytes of the value of one.
+pub const CONFIG_VALUE_BYTES_MAX: usize = 4_096;
 
 /// Entries of one array in a Kafka request.
 pub const KAFKA_ARRAY_MAX: usize = 1_000_000;
@@ -138,8 +152,13 @@ pub const KAFKA_FETCH_SHARE_BYTES: usize = 32 << 10;
 pub const KAFKA_FETCH_STEP: usize = 64;
 /// Reads of which a reader's thread finds the beginnings before others get their turn.
 pub const READ_BEGINNINGS_STEP: usize = 64;
-/// Bytes of batches that are checked between two looks at what else waits.
-pub const CHECK_STEP_BYTES: usize = 1 << 20;
+/// How long batches are checked between two looks at what else waits.
+pub const CHECK_STEP_US: u64 = 500;
+/// The least that a change of metadata is given, whatever its request allows: some clients allow
+/// nothing, and mean that they do not wait for other nodes.
+pub const KAFKA_CHANGE_MS_MIN: u64 = 1_000;
+/// How long a change waits whose request says nothing of it.
+pub const KAFKA_CHANGE_MS: u64 = 10_000;
 /// Bytes buffered ahead for a frame, whatever its length claims.
 pub const READ_BUFFER_BYTES: usize = 32 << 10;
 /// A frame longer than any before gets so many times the room of what has arrived of it.
@@ -236,6 +255,8 @@ pub const OWNER_DECIDE_MAX: usize = 64;
 pub const OWNER_APPLY_MAX: usize = 64;
 /// Rows that the owner hands to a checkpoint in one step.
 pub const CHECKPOINT_ROWS_MAX: usize = 64;
+/// Bytes of rows after which it hands over no more in that step.
+pub const CHECKPOINT_ROWS_BYTES_MAX: usize = 64 << 10;
 /// Slices of a checkpoint that may wait for the background.
 pub const CHECKPOINT_SLICES_WAITING_MAX: usize = 8;
 /// How soon the owner looks whether the background takes more slices.
@@ -243,7 +264,7 @@ pub const CHECKPOINT_SLICE_MS: u64 = 1;
 /// Rest between two checkpoints that only free space.
 pub const CHECKPOINT_PAUSE_MS: u64 = 1_000;
 /// Segments whose dead runs wait for the background to punch them out: sealing waits behind them.
-pub const PUNCHES_MAX: usize = 64;
+pub const PUNCHES_MAX: usize = 4;
 /// How often the owner looks at what is due by the clock.
 pub const UPKEEP_MS: u64 = 100;
 /// Partitions whose retention the owner judges in one step.

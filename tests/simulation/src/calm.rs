@@ -51,6 +51,7 @@ impl Calm {
         setup.node.extents_bytes = 0;
         setup.node.owner.entry_bytes_max = 32 << 10;
         setup.node.owner.unsealed_bytes_max = 1 << 20;
+        setup.node.owner.unsealed_batches_max = 1 << 20;
         setup.node.owner.checkpoint_bytes = 1 << 30;
         let clock = Arc::new(ManualClock::new(1_700_000_000_000));
         let node = open(&setup, &disk, &clock, 1)?;
@@ -109,8 +110,23 @@ impl Calm {
     /// # Errors
     /// When it is refused.
     pub fn create(&mut self, name: &str, partitions: i32) -> Result<Vec<PartitionId>, Failure> {
+        self.create_with(name, partitions, &[])
+    }
+
+    /// Creates a topic with settings of its own.
+    ///
+    /// # Errors
+    /// When it is refused.
+    pub fn create_with(
+        &mut self,
+        name: &str,
+        partitions: i32,
+        configs: &[(&str, &str)],
+    ) -> Result<Vec<PartitionId>, Failure> {
+        let set = |(name, value): &(&str, &str)| ((*name).to_owned(), Some((*value).to_owned()));
         let request = CreateTopicRequest {
             partitions,
+            configs: configs.iter().map(set).collect(),
             ..CreateTopicRequest::with_defaults(name)
         };
         let made = self.ask(|reply| Proposal::CreateTopic {

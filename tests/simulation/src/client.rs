@@ -425,6 +425,7 @@ fn submit(
         placed: None,
         refused: false,
         silent: false,
+        sent_ms: scene.now_ms,
         end_before,
         order: None,
     });

@@ -1,6 +1,7 @@
 //! The oracle: what must be there, by what replies said and readers saw.
 
 mod check;
+mod expiry;
 mod partition;
 mod submission;
 mod topic;
@@ -9,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use types::{PartitionId, ProducerId, TopicId};
 
+pub use self::expiry::{ExpiriesJudged, Retention};
 pub use self::partition::PartitionModel;
 pub use self::submission::{Submission, SubmissionId};
 pub use self::topic::{ConfigSet, TopicModel};
@@ -40,6 +42,12 @@ pub struct Model {
     pub written: BTreeSet<SubmissionId>,
     /// Batches that were confirmed or seen.
     pub confirmed: u64,
+    /// The wall clock, as it is at a check.
+    pub now_ms: i64,
+    /// Somebody set the wall clock: how old a record is nobody knows any more.
+    pub clock_was_set: bool,
+    /// Log starts that moved by themselves.
+    pub expiries: ExpiriesJudged,
 }
 
 impl Model {

@@ -96,6 +96,7 @@ fn node_config(random: &mut SeededRandom, file: u64, root: &Path) -> NodeConfig 
             producer_expiration_ms: i64::MAX / 4,
             entry_bytes_max: usize::try_from(file / 2).unwrap_or(usize::MAX),
             unsealed_bytes_max: file * (4 + random.below(5)),
+            unsealed_batches_max: [400, 6_000_000][pick(random, 2)],
             checkpoint_bytes: file * (1 + random.below(3)),
             node_id: 1,
             partitions_default: 1,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::model::ExpiriesJudged;
 use crate::probe::Point;
 
 /// What a run did.
@@ -39,6 +40,8 @@ pub struct Summary {
     pub assembled_ahead: u64,
     /// Segments made.
     pub sealed: u64,
+    /// Log starts that moved by themselves and could be judged.
+    pub expiries: ExpiriesJudged,
     /// Hash of everything that was asked of the disk.
     pub trace: u64,
 }
@@ -64,6 +67,7 @@ impl Summary {
         self.held_reads += other.held_reads;
         self.assembled_ahead += other.assembled_ahead;
         self.sealed += other.sealed;
+        self.expiries.add(other.expiries);
         self.trace = self.trace.rotate_left(7) ^ other.trace;
     }
 }
@@ -90,12 +94,22 @@ impl Summary {
         paths
     }
 
-    /// A table of paths, points and cuts.
+    /// A table of paths, points and cuts, each point on a line under its path.
     #[must_use]
     pub fn table(&self) -> String {
         let mut table = String::new();
         for (path, PathCuts { points, cuts }) in self.paths() {
             table.push_str(&format!("{path}: {points} points, {cuts} cuts\n"));
+            let of_path = self.points.iter().filter(|(point, _)| point.path == path);
+            for (
+                Point {
+                    op, place, when, ..
+                },
+                count,
+            ) in of_path
+            {
+                table.push_str(&format!("  {when:?} {op:?} of {place}: {count}\n"));
+            }
         }
         table
     }
@@ -107,7 +121,8 @@ impl std::fmt::Display for Summary {
             f,
             "seeds {}, steps {}, power cuts {} and {} at {} chosen points, starts {} \
              (clean stops {}, kills {}, log stopped {}, disk full {}, and read only {}), batches sent {} confirmed \
-             or seen {}, reads {} (held {}), frames made ahead {}, segments {}",
+             or seen {}, reads {} (held {}), frames made ahead {}, segments {}, \
+             expiries judged by time {} and by size {}",
             self.seeds,
             self.ticks,
             self.cuts,
@@ -125,6 +140,8 @@ impl std::fmt::Display for Summary {
             self.held_reads,
             self.assembled_ahead,
             self.sealed,
+            self.expiries.by_time,
+            self.expiries.by_size,
         )
     }
 }

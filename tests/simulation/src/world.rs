@@ -153,7 +153,8 @@ impl World {
     }
 
     /// The wall clock is set by somebody, up to three hours either way.
-    fn set_clock(&self) {
+    fn set_clock(&mut self) {
+        self.model.clock_was_set = true;
         let by = i64::try_from(self.model.life % 7).unwrap_or(0) - 3;
         self.clock.set_wall_ms(self.clock.now_ms() + by * 3_600_000);
     }
@@ -230,6 +231,7 @@ impl World {
             return Ok(());
         };
         let seen = Seen::outline(&node.shared);
+        self.model.now_ms = self.clock.now_ms();
         self.model.adopt(&seen)?;
         let mut allowed = self.allowed;
         allowed.stopped |= self.disk.is_off();

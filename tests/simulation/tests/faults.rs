@@ -216,6 +216,32 @@ fn producers_slow_down_before_the_unsealed_log_is_at_its_bound() {
 }
 
 #[test]
+fn many_small_batches_slow_producers_though_their_log_is_small() {
+    let (mut calm, partition) = node();
+    calm.setup.node.owner.unsealed_batches_max = 100;
+    calm.setup.node.owner.unsealed_bytes_max = 1 << 40;
+    calm.power_cut().unwrap();
+    calm.disk.inject(
+        Fault::new(Op::Create, FaultKind::Io)
+            .on("segments")
+            .forever(),
+    );
+    let mut taken = end(&calm, partition);
+    while calm.append(partition, 10).is_ok() {
+        taken += 1;
+        assert!(taken < 1_000, "nobody is ever slowed");
+    }
+    assert!((75..=101).contains(&taken), "{taken}");
+    // The present file ended for them: it can be sealed though it is nearly empty.
+    calm.disk.clear_faults();
+    for _ in 0..10 {
+        calm.rest(Duration::from_secs(3));
+    }
+    let end = end(&calm, partition);
+    assert_eq!(calm.append(partition, 10).unwrap().base_offset.0, end);
+}
+
+#[test]
 fn a_bound_below_the_size_of_an_older_file_stops_nobody() {
     let (mut calm, partition) = node();
     let small = calm.setup.node.log_file_bytes;

@@ -1,4 +1,5 @@
-//! Faults put into the engine on purpose: the seeds that the engine passes see each of them.
+//! Faults put into the engine on purpose: the seeds that the engine passes see each of them, or a scene
+//! does where no seed comes by what it takes.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -40,6 +40,7 @@ impl Node {
                 producer_expiration_ms: 86_400_000,
                 entry_bytes_max: 256 << 10,
                 unsealed_bytes_max: 2 << 30,
+                unsealed_batches_max: 6_000_000,
                 checkpoint_bytes: 1 << 30,
                 node_id: 1,
                 partitions_default: 1,

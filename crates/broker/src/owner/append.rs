@@ -76,7 +76,10 @@ impl Owner {
             .log
             .room_bytes(SPARES_RESERVED)
             .saturating_sub(self.reserved_bytes);
-        let (unsealed, bound) = (self.unsealed_bytes(), self.unsealed_bytes_max());
+        let bound = self.unsealed_bytes_max();
+        let unsealed = self
+            .unsealed_bytes()
+            .max(self.unsealed_batches_as_bytes(bound));
         self.pace.advance(
             self.clock.monotonic(),
             unsealed + self.reserved_bytes,

@@ -6,7 +6,10 @@ use std::time::Duration;
 use log::background::Job;
 use log::checkpoint::{CheckpointHeader, ReplayPosition, Row, RowKey, ShardStart, kind};
 use log::mutant::{self, Mutant};
-use types::limits::{CHECKPOINT_PAUSE_MS, CHECKPOINT_ROWS_MAX, CHECKPOINT_SLICES_WAITING_MAX};
+use types::limits::{
+    CHECKPOINT_PAUSE_MS, CHECKPOINT_ROWS_BYTES_MAX, CHECKPOINT_ROWS_MAX,
+    CHECKPOINT_SLICES_WAITING_MAX,
+};
 use types::{FileSequence, FrameNumber, LogIndex, PartitionId, SegmentId, ShardId, TopicId};
 
 use super::state::{NODE_SHARD, PartitionState, SHARED_SHARD};
@@ -282,13 +285,18 @@ impl Applied {
             .partitions
             .range(lower(after))
             .take(CHECKPOINT_ROWS_MAX);
-        let rows: Vec<_> = partitions
-            .map(|(id, state)| {
-                last = Some(*id);
-                let key = RowKey::Number(u64::from(id.0));
-                self.row(kind::PARTITION, key, partition_row(state).encode())
-            })
-            .collect();
+        let (mut rows, mut bytes) = (Vec::new(), 0);
+        for (id, state) in partitions {
+            last = Some(*id);
+            let key = RowKey::Number(u64::from(id.0));
+            let row = self.row(kind::PARTITION, key, partition_row(state).encode());
+            bytes += row.value.len();
+            rows.push(row);
+            // A partition may know thousands of producers.
+            if bytes > CHECKPOINT_ROWS_BYTES_MAX {
+                break;
+            }
+        }
         let next = last.map_or(Cursor::Segments(None), |id| Cursor::Partitions(Some(id)));
         (rows, next)
     }

@@ -8,7 +8,7 @@ use super::flight::{Effect, Then, send};
 use super::proposal::{Reply, TopicMade};
 use super::state::SHARED_SHARD;
 use super::{Draft, Owner};
-use crate::error::Stopped;
+use crate::error::{EntryTooLarge, Stopped};
 use crate::metadata::{
     AlterConfigError, AlterConfigRequest, CreateContext, CreatePartitionsError,
     CreatePartitionsRequest, CreateTopicError, CreateTopicRequest, Decision, DeleteTopicError,
@@ -30,9 +30,25 @@ impl Owner {
         }
     }
 
+    /// Proposes an entry that is small in any case.
     fn propose_metadata(&mut self, entry: MetadataEntry) -> LogIndex {
+        let payload = entry.encode();
+        self.propose_encoded(entry, payload)
+    }
+
+    /// Proposes an entry as large as its request wants it.
+    fn propose_checked(&mut self, entry: MetadataEntry) -> Result<LogIndex, EntryTooLarge> {
+        let payload = entry.encode();
+        let (bytes, bytes_max) = (payload.len(), self.config.entry_bytes_max);
+        if bytes > bytes_max {
+            return Err(EntryTooLarge { bytes, bytes_max });
+        }
+        Ok(self.propose_encoded(entry, payload))
+    }
+
+    fn propose_encoded(&mut self, entry: MetadataEntry, payload: Vec<u8>) -> LogIndex {
         let stamp = self.stamp();
-        let payload = entry.encode().into();
+        let payload = payload.into();
         self.overlay.push(entry.clone());
         let draft = Draft::new(SHARED_SHARD, Kind::Metadata, stamp, payload);
         self.propose(draft, Effect::Metadata(entry))
@@ -78,11 +94,13 @@ impl Owner {
         if validate_only {
             return send(Some(reply), Ok(made));
         }
+        match self.propose_checked(entry) {
+            Ok(index) => self.answer_at(index, reply, made),
+            Err(error) => return send(Some(reply), Err(error.into())),
+        }
         for warning in warnings {
             tracing::warn!(topic = request.name, warning = %warning, "a setting has no meaning here");
         }
-        let index = self.propose_metadata(entry);
-        self.answer_at(index, reply, made);
     }
 
     pub(super) fn decide_delete_topic(
@@ -114,10 +132,10 @@ impl Owner {
         match decide_create_partitions(self.view(), request, self.config.node_id) {
             Err(error) => send(Some(reply), Err(error)),
             Ok(_) if validate_only => send(Some(reply), Ok(())),
-            Ok(entry) => {
-                let index = self.propose_metadata(entry);
-                self.answer_at(index, reply, ());
-            }
+            Ok(entry) => match self.propose_checked(entry) {
+                Ok(index) => self.answer_at(index, reply, ()),
+                Err(error) => send(Some(reply), Err(error.into())),
+            },
         }
     }
 
@@ -132,11 +150,13 @@ impl Owner {
             Err(error) => send(Some(reply), Err(error)),
             Ok(_) if validate_only => send(Some(reply), Ok(())),
             Ok(Decision { entry, warnings }) => {
+                match self.propose_checked(entry) {
+                    Ok(index) => self.answer_at(index, reply, ()),
+                    Err(error) => return send(Some(reply), Err(error.into())),
+                }
                 for warning in warnings {
                     tracing::warn!(topic = %request.topic, warning = %warning, "a setting has no meaning here");
                 }
-                let index = self.propose_metadata(entry);
-                self.answer_at(index, reply, ());
             }
         }
     }

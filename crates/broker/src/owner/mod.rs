@@ -69,6 +69,8 @@ pub struct OwnerConfig {
     pub entry_bytes_max: usize,
     /// Unsealed log at which producers wait; near it they are slowed.
     pub unsealed_bytes_max: u64,
+    /// The same in batches, each of which takes some memory.
+    pub unsealed_batches_max: u64,
     /// Log after which a checkpoint is written.
     pub checkpoint_bytes: u64,
     /// The node's id in the Kafka protocol.
@@ -324,16 +326,25 @@ impl Owner {
     /// Changes of metadata take the ballast too, but not what a recovery needs: on a full device
     /// they wait, in their order, until there is space.
     fn must_wait(&self, proposal: &Proposal) -> bool {
+        let bytes = self.metadata_space(proposal);
+        bytes > 0 && (!self.waiting.is_empty() || bytes > self.metadata_room_bytes)
+    }
+
+    /// Log space that a change of metadata takes. One that asks for more than an entry may hold is
+    /// refused when it is decided: until then it keeps nobody waiting for what never comes.
+    fn metadata_space(&self, proposal: &Proposal) -> u64 {
         let bytes = proposal.metadata_bytes();
-        bytes > 0
-            && (!self.waiting.is_empty() || space::reservation(bytes) > self.metadata_room_bytes)
+        if bytes == 0 {
+            return 0;
+        }
+        space::reservation(bytes.min(self.config.entry_bytes_max))
     }
 
     fn retry_waiting(&mut self) {
         while self.outbox.len() < OWNER_DECIDE_MAX
             && let Some(proposal) = self.waiting.pop_front()
         {
-            if space::reservation(proposal.metadata_bytes()) > self.metadata_room_bytes {
+            if self.metadata_space(&proposal) > self.metadata_room_bytes {
                 self.waiting.push_front(proposal);
                 return;
             }

@@ -9,8 +9,8 @@ use log::file::LogFile;
 use log::recovery::{ChainedFile, FoundFiles};
 use log::segment::{DirectoryRow, FooterDraft, FooterFile, Segment, SegmentInfo, SwapEntry};
 use log::{DataDir, Error};
-use types::limits::{BLOCK_BYTES, PUNCHES_MAX};
-use types::{FileSequence, LogIndex, SegmentId};
+use types::limits::{BLOCK_BYTES, FILE_BATCHES_SHARE, PUNCHES_MAX, REQUEST_ENTRIES_MAX};
+use types::{FileSequence, LogIndex, Offset, PartitionId, SegmentId};
 
 use super::checkpoint::Kept;
 use super::flight::Effect;
@@ -88,7 +88,7 @@ impl Freed {
         jobs.extend(segments.map(|(segment, _)| Job::Remove(segment)));
         if kept.is_past_checkpoint(self.orphaned_at) {
             jobs.extend(self.orphans.drain(..).map(|orphan| match orphan {
-                Orphan::File(file) => Job::Recycle(file),
+                Orphan::File(file) => Job::Discard(file),
                 Orphan::Footer(id) => Job::RemoveFooter(id),
             }));
         }
@@ -120,6 +120,27 @@ impl Owner {
         let largest = files.map(|state| state.file.file_bytes).max();
         let least = largest.unwrap_or(0).saturating_mul(2);
         self.config.unsealed_bytes_max.max(least)
+    }
+
+    /// Batches that are not sealed, as if `bound` bytes were as many as there may be.
+    pub(super) fn unsealed_batches_as_bytes(&self, bound: u64) -> u64 {
+        let files = self.applied.storage.files.values();
+        let batches: u64 = files.map(|state| state.live_batches).sum();
+        let bytes = u128::from(bound) * u128::from(batches)
+            / u128::from(self.config.unsealed_batches_max.max(1));
+        u64::try_from(bytes).unwrap_or(u64::MAX)
+    }
+
+    /// Has the present file end if it holds so many batches that too few others could be sealed
+    /// instead of it.
+    pub(super) fn end_file_of_many_batches(&self) {
+        let files = &self.applied.storage.files;
+        let most = self.config.unsealed_batches_max / FILE_BATCHES_SHARE;
+        if let Some((sequence, state)) = files.last_key_value()
+            && state.live_batches > most
+        {
+            self.log.end_file(*sequence);
+        }
     }
 
     /// Says how files and segments stand, for those who ask.
@@ -227,13 +248,28 @@ impl Owner {
         self.seal_next();
     }
 
+    /// Puts a segment in the place of its file. Its entry has a row for each partition: a file of an
+    /// earlier, much larger `log.file.bytes` may have more than a file of today takes.
     fn decide_sealed(&mut self, info: SegmentInfo) {
-        self.decide_swap(SwapEntry::Sealed(info));
+        let file = info.data.sequence.0;
+        let swap = SwapEntry::Sealed(info);
+        let payload = swap.encode();
+        if payload.len() as u64 > REQUEST_ENTRIES_MAX * self.config.entry_bytes_max as u64 {
+            let why = "a log file stays unsealed: its partitions are too many for log.file.bytes";
+            tracing::error!(file, entry_bytes = payload.len(), why);
+            return;
+        }
+        self.propose_swap(swap, payload);
     }
 
     fn decide_swap(&mut self, swap: SwapEntry) {
+        let payload = swap.encode();
+        self.propose_swap(swap, payload);
+    }
+
+    fn propose_swap(&mut self, swap: SwapEntry, payload: Vec<u8>) {
         let stamp = self.stamp();
-        let draft = Draft::new(NODE_SHARD, Kind::Swap, stamp, swap.encode().into());
+        let draft = Draft::new(NODE_SHARD, Kind::Swap, stamp, payload.into());
         self.propose(draft, Effect::Swap(swap));
     }
 
@@ -278,15 +314,11 @@ impl Owner {
         }
     }
 
-    /// The log start of each partition of a segment; one that is gone has none of it left.
-    fn log_starts(&self, segment: &Segment) -> Vec<(types::PartitionId, types::Offset)> {
-        let rows = segment.info().rows.iter().map(|row| row.partition);
-        rows.map(|id| {
-            let state = self.applied.partitions.get(&id);
-            let start = state.map(|s| s.shared.log_start());
-            (id, start.unwrap_or(types::Offset(i64::MAX)))
-        })
-        .collect()
+    /// The log start of each partition of a segment that has dead records there.
+    fn log_starts(&self, segment: &Segment) -> Vec<(PartitionId, Offset)> {
+        let rows = segment.info().rows.iter();
+        rows.filter_map(|row| self.applied.dead_up_to(row).map(|to| (row.partition, to)))
+            .collect()
     }
 }
 
@@ -320,14 +352,19 @@ impl Applied {
         let Some(state) = self.storage.segments.get(&id) else {
             return;
         };
-        let is_dead = |row: &DirectoryRow| {
-            let partition = self.partitions.get(&row.partition);
-            partition.is_none_or(|of| of.shared.log_start() > row.first_offset)
-        };
-        if state.segment.info().rows.iter().any(is_dead) {
+        let mut rows = state.segment.info().rows.iter();
+        if rows.any(|row| self.dead_up_to(row).is_some()) {
             let index = self.index[usize::from(SHARED_SHARD.0)];
             self.freed.add_punchable(id, index);
         }
+    }
+
+    /// The log start of a row's partition, if the row has dead records; a partition that is gone
+    /// has none of it left.
+    fn dead_up_to(&self, row: &DirectoryRow) -> Option<Offset> {
+        let state = self.partitions.get(&row.partition);
+        let log_start = state.map_or(Offset(i64::MAX), |state| state.shared.log_start());
+        (log_start > row.first_offset).then_some(log_start)
     }
 
     /// The same for every segment: what the last life had punched is written down nowhere, and to

@@ -69,6 +69,7 @@ impl Owner {
             self.upkeep.next_retention = now + self.config.retention_check;
             self.upkeep.cursor = Some(None);
         }
+        self.end_file_of_many_batches();
         self.drop_dead_segments();
         self.release_more();
         self.report();
@@ -101,6 +102,9 @@ impl Owner {
         let mut due = Vec::new();
         let mut last = None;
         let silent_since = stamp.saturating_sub(self.config.producer_expiration_ms);
+        let files = &self.applied.storage.files;
+        let present = files.last_key_value().map(|(sequence, _)| *sequence);
+        let mut ends = None;
         let partitions = self.applied.partitions.range_mut(range);
         for (id, state) in partitions.take(RETENTION_PARTITIONS_MAX) {
             last = Some(*id);
@@ -113,6 +117,13 @@ impl Owner {
             let bytes = index.bytes();
             let new = retention::new_log_start(index.runs(), bytes, &state.settings, stamp, start);
             due.extend(new.map(|new| (*id, new)));
+            let oldest = present.and_then(|file| index.oldest_in(file));
+            if oldest.is_some_and(|at| retention::ends_file(&state.settings, stamp - at)) {
+                ends = present;
+            }
+        }
+        if let Some(file) = ends {
+            self.log.end_file(file);
         }
         self.upkeep.cursor = last.map(Some);
         for (id, new) in due {

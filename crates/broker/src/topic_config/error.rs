@@ -4,6 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 use types::ErrorKind;
+use types::limits::{CONFIG_VALUE_BYTES_MAX, TOPIC_CONFIGS_MAX};
 
 use super::Kind;
 
@@ -37,6 +38,20 @@ pub enum ConfigError {
         value: String,
         /// What it takes.
         kind: Kind,
+    },
+    /// The value is longer than any may be.
+    #[error("{name} has {bytes} bytes, must have at most {CONFIG_VALUE_BYTES_MAX}")]
+    TooLong {
+        /// The setting.
+        name: &'static str,
+        /// Length of the value.
+        bytes: usize,
+    },
+    /// A request sets more than there is to set.
+    #[error("{count} settings are set, must be at most {TOPIC_CONFIGS_MAX}")]
+    TooMany {
+        /// How many.
+        count: usize,
     },
     /// The value would be Kafka's, but nothing here would follow from it.
     #[error("{name} is {value:?}, only {} works here: {reason}", one_of(allowed))]

@@ -1,5 +1,6 @@
 //! What values a setting takes.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// What values a setting takes.
@@ -119,11 +120,12 @@ impl Kind {
 
 fn normalize_list(text: &str, allowed: &[&str]) -> Option<String> {
     let mut words: Vec<&str> = Vec::new();
+    let mut seen = BTreeSet::new();
     for word in list_words(text) {
         if !allowed.is_empty() && !allowed.contains(&word) {
             return None;
         }
-        if !words.contains(&word) {
+        if seen.insert(word) {
             words.push(word);
         }
     }

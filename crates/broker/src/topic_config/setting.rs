@@ -1,5 +1,7 @@
 //! One row of the table of settings.
 
+use types::limits::CONFIG_VALUE_BYTES_MAX;
+
 use super::error::shortened;
 use super::{ConfigError, ConfigWarning, Kind};
 
@@ -58,6 +60,7 @@ impl Setting {
     ///
     /// The value is none of the setting's, or nothing would follow from it.
     pub fn accept(&self, text: &str) -> Result<Accepted, ConfigError> {
+        self.check_length(text)?;
         let Some(value) = self.kind.normalize(text) else {
             return Err(ConfigError::Value {
                 name: self.name,
@@ -71,6 +74,16 @@ impl Setting {
             value,
             warning,
         })
+    }
+
+    /// Refuses what the owner would look at for long.
+    pub(crate) fn check_length(&self, text: &str) -> Result<(), ConfigError> {
+        let bytes = text.len();
+        if bytes > CONFIG_VALUE_BYTES_MAX {
+            let name = self.name;
+            return Err(ConfigError::TooLong { name, bytes });
+        }
+        Ok(())
     }
 
     fn check_effect(&self, value: &str) -> Result<Option<ConfigWarning>, ConfigError> {

@@ -233,7 +233,7 @@ pub static SETTINGS: &[Setting] = &[
         .help("Has no effect: files of the log are shared by all partitions."),
     setting("segment.ms", long(1), "604800000")
         .broker("log.roll.ms")
-        .help("Has no effect: records expire without waiting for a file to be closed."),
+        .help("How late records may expire, at least an hour, at most an eighth of retention.ms."),
     setting("unclean.leader.election.enable", Kind::Bool, "false")
         .broker("unclean.leader.election.enable")
         .fixed(&["false"], ONE_NODE)

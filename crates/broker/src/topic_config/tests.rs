@@ -335,7 +335,7 @@ fn settings_without_an_effect_say_so() {
         "min.insync.replicas",
         "remote.storage.enable",
     ];
-    let kept_and_unread = ["segment.bytes", "segment.ms"];
+    let kept_and_unread = ["segment.bytes"];
     for setting in SETTINGS {
         let has_effect =
             setting.effect == Effect::Honoured && !kept_and_unread.contains(&setting.name);

@@ -28,6 +28,7 @@ pub(crate) fn config(root: &Path) -> NodeConfig {
             producer_expiration_ms: 86_400_000,
             entry_bytes_max: 256 << 10,
             unsealed_bytes_max: 64 << 20,
+            unsealed_batches_max: 1_000_000,
             checkpoint_bytes: 4 << 20,
             node_id: 1,
             partitions_default: 1,

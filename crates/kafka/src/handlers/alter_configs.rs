@@ -3,7 +3,8 @@
 use broker::metadata::{AlterConfigRequest, AlterOp, ConfigChange, ConfigOp, TopicRef};
 
 use super::Call;
-use super::join::join_all;
+use super::in_time::{InTime, TOO_LATE};
+use super::join::{join_all, pieces};
 use super::mention::{firsts, mentions};
 use super::resource::{ResourceType, no_settings};
 use crate::error_code::ToCode;
@@ -82,14 +83,18 @@ async fn alter(
     let mentions = mentions(&changes, |change| {
         (change.resource_type, change.resource_name.as_str())
     });
-    let altered = firsts(changes, mentions).map(async |(mut change, is_twice)| {
-        if is_twice {
-            let message = "the resource stands twice in the request".to_owned();
-            change.change = Err((ErrorCode::INVALID_REQUEST, message));
-        }
-        alter_one(call, change, validate_only).await
-    });
-    join_all(altered).await
+    let mut answers = Vec::new();
+    for changes in pieces(firsts(changes, mentions).collect()) {
+        let altered = changes.into_iter().map(async |(mut change, is_twice)| {
+            if is_twice {
+                let message = "the resource stands twice in the request".to_owned();
+                change.change = Err((ErrorCode::INVALID_REQUEST, message));
+            }
+            alter_one(call, change, validate_only).await
+        });
+        answers.extend(join_all(altered).await);
+    }
+    answers
 }
 
 async fn alter_one(
@@ -126,10 +131,9 @@ async fn apply(call: &Call, change: Change, validate_only: bool) -> Result<(), R
         topic: TopicRef::Name(change.resource_name),
         change: change.change?,
     };
-    let altered = call
-        .session
-        .broker()
-        .alter_config(request, validate_only)
-        .await;
-    altered.map_err(|error| (error.code(), error.to_string()))
+    let altered = call.session.broker().alter_config(request, validate_only);
+    match InTime::usual().wait(altered).await {
+        Some(altered) => altered.map_err(|error| (error.code(), error.to_string())),
+        None => Err((ErrorCode::REQUEST_TIMED_OUT, TOO_LATE.to_owned())),
+    }
 }

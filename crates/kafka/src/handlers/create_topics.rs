@@ -6,9 +6,11 @@ use broker::metadata::{CreateTopicRequest, PartitionAssignment};
 use broker::owner::TopicMade;
 use broker::topic_config::{self, describe};
 use types::TopicId;
+use types::limits::TOPIC_PARTITIONS_MAX;
 
 use super::Call;
-use super::join::join_all;
+use super::in_time::{InTime, TOO_LATE};
+use super::join::{join_all, pieces};
 use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
 use crate::wire::messages::{
@@ -16,29 +18,71 @@ use crate::wire::messages::{
     CreateTopicsResponse,
 };
 
+/// Topics that a request may make: what is answered of one takes a few kilobytes.
+const TOPICS_MAX: usize = 10_000;
+/// Partitions of all of them.
+const PARTITIONS_MAX: usize = TOPIC_PARTITIONS_MAX.cast_unsigned() as usize;
+
 pub(super) async fn run(call: &Call, request: CreateTopicsRequest) -> CreateTopicsResponse {
+    if let Some(refused) = too_many(call, &request.topics) {
+        return refused;
+    }
     let twice = twice(&request.topics);
     let (refused, wanted): (Vec<_>, Vec<_>) = request
         .topics
         .into_iter()
         .partition(|topic| twice.contains(&topic.name));
     let validate_only = request.validate_only;
-    let made = wanted
-        .into_iter()
-        .map(|topic| make(call, topic, validate_only));
-    let mut topics = join_all(made).await;
-    // One answer for each name.
-    let names: BTreeSet<_> = refused.into_iter().map(|topic| topic.name).collect();
-    topics.extend(names.into_iter().map(|name| CreatableTopicResult {
-        name,
-        error_code: ErrorCode::INVALID_REQUEST,
-        error_message: Some("the topic stands twice in the request".to_owned()),
-        ..CreatableTopicResult::default()
-    }));
+    let in_time = InTime::of_request(request.timeout_ms);
+    let mut topics = Vec::with_capacity(wanted.len());
+    for wanted in pieces(wanted) {
+        let wanted = wanted.into_iter();
+        let made = wanted.map(|topic| make(call, topic, validate_only, in_time));
+        topics.extend(join_all(made).await);
+    }
+    let message = "the topic stands twice in the request";
+    topics.extend(refuse(refused, ErrorCode::INVALID_REQUEST, message));
     CreateTopicsResponse {
         topics,
         ..CreateTopicsResponse::default()
     }
+}
+
+/// The answer to a request that asks for more than one may.
+fn too_many(call: &Call, topics: &[CreatableTopic]) -> Option<CreateTopicsResponse> {
+    let default = call.session.broker().info().partitions_default;
+    let partitions = |topic: &CreatableTopic| match usize::try_from(topic.num_partitions) {
+        Ok(count) => count,
+        Err(_) if topic.assignments.is_empty() => usize::try_from(default).unwrap_or(0),
+        Err(_) => topic.assignments.len(),
+    };
+    let sum = topics.iter().map(partitions).fold(0, usize::saturating_add);
+    // One topic of too many partitions is told so by itself.
+    let is_sum_too_large = topics.len() > 1 && sum > PARTITIONS_MAX;
+    if topics.len() <= TOPICS_MAX && !is_sum_too_large {
+        return None;
+    }
+    let message =
+        format!("a request may make {TOPICS_MAX} topics with {PARTITIONS_MAX} partitions in all");
+    Some(CreateTopicsResponse {
+        topics: refuse(topics.to_vec(), ErrorCode::POLICY_VIOLATION, &message).collect(),
+        ..CreateTopicsResponse::default()
+    })
+}
+
+/// One answer for each name.
+fn refuse(
+    topics: Vec<CreatableTopic>,
+    error_code: ErrorCode,
+    message: &str,
+) -> impl Iterator<Item = CreatableTopicResult> {
+    let names: BTreeSet<_> = topics.into_iter().map(|topic| topic.name).collect();
+    names.into_iter().map(move |name| CreatableTopicResult {
+        name,
+        error_code,
+        error_message: Some(message.to_owned()),
+        ..CreatableTopicResult::default()
+    })
 }
 
 /// Names that stand in the request more than once.
@@ -50,15 +94,24 @@ fn twice(topics: &[CreatableTopic]) -> BTreeSet<String> {
     again.map(|topic| topic.name.clone()).collect()
 }
 
-async fn make(call: &Call, topic: CreatableTopic, validate_only: bool) -> CreatableTopicResult {
+async fn make(
+    call: &Call,
+    topic: CreatableTopic,
+    validate_only: bool,
+    in_time: InTime,
+) -> CreatableTopicResult {
     let request = to_request(topic);
     let (name, asked) = (request.name.clone(), request.configs.clone());
-    match call
-        .session
-        .broker()
-        .create_topic(request, validate_only)
-        .await
-    {
+    let made = call.session.broker().create_topic(request, validate_only);
+    let Some(made) = in_time.wait(made).await else {
+        return CreatableTopicResult {
+            name,
+            error_code: ErrorCode::REQUEST_TIMED_OUT,
+            error_message: Some(TOO_LATE.to_owned()),
+            ..CreatableTopicResult::default()
+        };
+    };
+    match made {
         Ok(made) => CreatableTopicResult {
             configs: Some(configs(call, made, &asked)),
             topic_id: if validate_only {

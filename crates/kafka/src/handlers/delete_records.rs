@@ -4,7 +4,8 @@ use broker::Topic;
 use types::Offset;
 
 use super::Call;
-use super::join::join_all;
+use super::in_time::InTime;
+use super::join::{join_all, pieces};
 use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
 use crate::wire::messages::{
@@ -16,30 +17,37 @@ use crate::wire::messages::{
 const TO_THE_END: i64 = -1;
 
 pub(super) async fn run(call: &Call, request: DeleteRecordsRequest) -> DeleteRecordsResponse {
+    let in_time = InTime::of_request(request.timeout_ms);
+    let mut topics = Vec::with_capacity(request.topics.len());
+    for topic in request.topics {
+        topics.push(trim_topic(call, topic, in_time).await);
+    }
     DeleteRecordsResponse {
-        topics: join_all(
-            request
-                .topics
-                .into_iter()
-                .map(|topic| trim_topic(call, topic)),
-        )
-        .await,
+        topics,
         ..DeleteRecordsResponse::default()
     }
 }
 
-async fn trim_topic(call: &Call, asked: DeleteRecordsTopic) -> DeleteRecordsTopicResult {
+async fn trim_topic(
+    call: &Call,
+    asked: DeleteRecordsTopic,
+    in_time: InTime,
+) -> DeleteRecordsTopicResult {
     let topic = call.session.broker().shared().topic(&asked.name);
-    let trimmed = asked.partitions.iter().map(async |partition| {
-        let trimmed = trim(call, topic.as_deref(), partition).await;
-        DeleteRecordsPartitionResult {
-            partition_index: partition.partition_index,
-            low_watermark: trimmed.map_or(-1, |log_start| log_start.0),
-            error_code: trimmed.err().unwrap_or_default(),
-        }
-    });
+    let mut partitions = Vec::with_capacity(asked.partitions.len());
+    for asked in pieces(asked.partitions) {
+        let trimmed = asked.iter().map(async |partition| {
+            let trimmed = trim(call, topic.as_deref(), partition, in_time).await;
+            DeleteRecordsPartitionResult {
+                partition_index: partition.partition_index,
+                low_watermark: trimmed.map_or(-1, |log_start| log_start.0),
+                error_code: trimmed.err().unwrap_or_default(),
+            }
+        });
+        partitions.extend(join_all(trimmed).await);
+    }
     DeleteRecordsTopicResult {
-        partitions: join_all(trimmed).await,
+        partitions,
         name: asked.name,
     }
 }
@@ -48,6 +56,7 @@ async fn trim(
     call: &Call,
     topic: Option<&Topic>,
     asked: &DeleteRecordsPartition,
+    in_time: InTime,
 ) -> Result<Offset, ErrorCode> {
     let topic = topic.ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
     let partition = topic.partition(asked.partition_index);
@@ -56,6 +65,11 @@ async fn trim(
         return Err(ErrorCode::POLICY_VIOLATION);
     }
     let to = (asked.offset != TO_THE_END).then_some(Offset(asked.offset));
-    let trimmed = call.session.broker().trim(partition, to).await;
-    trimmed.map_err(|error| error.code())
+    match in_time
+        .wait(call.session.broker().trim(partition, to))
+        .await
+    {
+        Some(trimmed) => trimmed.map_err(|error| error.code()),
+        None => Err(ErrorCode::REQUEST_TIMED_OUT),
+    }
 }

@@ -4,7 +4,8 @@ use broker::metadata::TopicRef;
 use types::TopicId;
 
 use super::Call;
-use super::join::join_all;
+use super::in_time::{InTime, TOO_LATE};
+use super::join::{join_all, pieces};
 use super::mention::{firsts, mentions};
 use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
@@ -18,12 +19,17 @@ const STATE_VERSION: i16 = 6;
 const DISABLED_VERSION: i16 = 3;
 
 pub(super) async fn run(call: &Call, request: DeleteTopicsRequest) -> DeleteTopicsResponse {
+    let in_time = InTime::of_request(request.timeout_ms);
     let asked = asked(call, request);
     let mentions = mentions(&asked, |asked| (asked.name.as_deref(), asked.topic_id));
-    let topics = firsts(asked, mentions);
-    let deleted = topics.map(|(asked, is_twice)| delete(call, asked, is_twice));
+    let mut responses = Vec::new();
+    for topics in pieces(firsts(asked, mentions).collect()) {
+        let topics = topics.into_iter();
+        let deleted = topics.map(|(asked, is_twice)| delete(call, asked, is_twice, in_time));
+        responses.extend(join_all(deleted).await);
+    }
     DeleteTopicsResponse {
-        responses: join_all(deleted).await,
+        responses,
         ..DeleteTopicsResponse::default()
     }
 }
@@ -40,7 +46,12 @@ fn asked(call: &Call, request: DeleteTopicsRequest) -> Vec<DeleteTopicState> {
     by_name.collect()
 }
 
-async fn delete(call: &Call, asked: DeleteTopicState, is_twice: bool) -> DeletableTopicResult {
+async fn delete(
+    call: &Call,
+    asked: DeleteTopicState,
+    is_twice: bool,
+    in_time: InTime,
+) -> DeletableTopicResult {
     let broker = call.session.broker();
     let failed = |error_code: ErrorCode, message: &str| DeletableTopicResult {
         name: asked.name.clone(),
@@ -77,9 +88,10 @@ async fn delete(call: &Call, asked: DeleteTopicState, is_twice: bool) -> Deletab
         TopicRef::Name(name) => broker.shared().topic(name),
         TopicRef::Id(id) => broker.shared().topic_by_id(*id),
     };
-    match broker.delete_topic(topic).await {
-        Err(error) => failed(error.code(), &error.to_string()),
-        Ok(()) => DeletableTopicResult {
+    match in_time.wait(broker.delete_topic(topic)).await {
+        None => failed(ErrorCode::REQUEST_TIMED_OUT, TOO_LATE),
+        Some(Err(error)) => failed(error.code(), &error.to_string()),
+        Some(Ok(())) => DeletableTopicResult {
             name: match &found {
                 Some(topic) => Some(topic.name.as_ref().to_owned()),
                 None => asked.name.clone(),

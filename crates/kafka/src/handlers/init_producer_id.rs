@@ -1,6 +1,7 @@
 //! InitProducerId: a producer id for an idempotent producer.
 
 use super::Call;
+use super::in_time::InTime;
 use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
 use crate::wire::messages::{InitProducerIdRequest, InitProducerIdResponse};
@@ -17,13 +18,18 @@ pub(super) async fn run(call: &Call, request: &InitProducerIdRequest) -> InitPro
     if let Some(error_code) = refused {
         return failed(error_code);
     }
-    match call.session.broker().producer_id().await {
-        Ok(id) => InitProducerIdResponse {
+    match InTime::usual()
+        .wait(call.session.broker().producer_id())
+        .await
+    {
+        Some(Ok(id)) => InitProducerIdResponse {
             producer_id: id.0,
             producer_epoch: 0,
             ..InitProducerIdResponse::default()
         },
-        Err(error) => failed(error.code()),
+        Some(Err(error)) => failed(error.code()),
+        // After this every client asks again.
+        None => failed(ErrorCode::COORDINATOR_LOAD_IN_PROGRESS),
     }
 }
 

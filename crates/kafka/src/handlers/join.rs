@@ -4,6 +4,28 @@ use std::future::poll_fn;
 use std::pin::Pin;
 use std::task::Poll;
 
+/// Futures under way at once. A request may name a million things, and a future is larger than a
+/// name.
+const AT_ONCE: usize = 1_024;
+
+/// The items in pieces, for each of which futures are [joined](join_all).
+pub(super) fn pieces<T>(items: Vec<T>) -> Pieces<T> {
+    Pieces(items.into_iter())
+}
+
+/// What [`pieces`] gives.
+#[derive(Debug)]
+pub(super) struct Pieces<T>(std::vec::IntoIter<T>);
+
+impl<T> Iterator for Pieces<T> {
+    type Item = Vec<T>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let piece: Vec<_> = self.0.by_ref().take(AT_ONCE).collect();
+        (!piece.is_empty()).then_some(piece)
+    }
+}
+
 /// Polls all futures until each is done: what they propose is proposed at once and in order, so
 /// that one sync serves all of it.
 pub(super) async fn join_all<T>(
@@ -58,5 +80,14 @@ mod tests {
             }),
         ]);
         assert_eq!(both.await, [1, 2]);
+    }
+
+    #[test]
+    fn pieces_are_bounded_and_lose_nothing() {
+        let items: Vec<_> = (0..2 * AT_ONCE + 1).collect();
+        let pieces: Vec<_> = pieces(items.clone()).collect();
+        let lengths: Vec<_> = pieces.iter().map(Vec::len).collect();
+        assert_eq!(lengths, [AT_ONCE, AT_ONCE, 1]);
+        assert_eq!(pieces.concat(), items);
     }
 }

@@ -65,6 +65,7 @@ pub(super) async fn run(call: &Call, request: ListOffsetsRequest) -> ListOffsets
                 None => Err(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION),
             };
             partitions.push(answer(number, result));
+            tokio::task::consume_budget().await;
         }
         let name = asked.name.clone();
         response

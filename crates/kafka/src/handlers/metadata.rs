@@ -6,7 +6,8 @@ use broker::Topic;
 use broker::metadata::{CreateTopicRequest, check_name, is_internal};
 use types::TopicId;
 
-use super::join::join_all;
+use super::in_time::InTime;
+use super::join::{join_all, pieces};
 use super::mention::{firsts, mentions};
 use super::{Call, operations};
 use crate::error_code::ToCode;
@@ -34,8 +35,14 @@ pub(super) async fn run(call: &Call, request: MetadataRequest) -> MetadataRespon
         Some(topics) => {
             let create = request.allow_auto_topic_creation && info.auto_create;
             let mentions = mentions(&topics, |topic| key(topic, call.version()));
-            let topics = firsts(topics, mentions);
-            join_all(topics.map(|(topic, _)| asked(call, &describe, topic, create))).await
+            let topics = firsts(topics, mentions).map(|(topic, _)| topic).collect();
+            let mut described = Vec::new();
+            for topics in pieces(topics) {
+                let topics = topics.into_iter();
+                let asked = topics.map(|topic| asked(call, &describe, topic, create));
+                described.extend(join_all(asked).await);
+            }
+            described
         }
         None => {
             let mut described = Vec::new();
@@ -119,12 +126,11 @@ async fn asked(
 /// Makes a topic with the broker's defaults. It is there when this ends.
 async fn make(call: &Call, name: &str) -> Result<Arc<Topic>, ErrorCode> {
     let broker = call.session.broker();
-    let made = broker
-        .create_topic(CreateTopicRequest::with_defaults(name), false)
-        .await;
-    let code = match made {
-        Ok(_) => ErrorCode::LEADER_NOT_AVAILABLE,
-        Err(error) => match error.code() {
+    let made = broker.create_topic(CreateTopicRequest::with_defaults(name), false);
+    // A client that asks for metadata asks again anyway.
+    let code = match InTime::of_request(0).wait(made).await {
+        None | Some(Ok(_)) => ErrorCode::LEADER_NOT_AVAILABLE,
+        Some(Err(error)) => match error.code() {
             // Somebody else is making it: clients ask again after this.
             ErrorCode::TOPIC_ALREADY_EXISTS => ErrorCode::LEADER_NOT_AVAILABLE,
             code => code,

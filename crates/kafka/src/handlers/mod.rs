@@ -11,6 +11,7 @@ mod describe_cluster;
 mod describe_configs;
 mod fetch;
 mod find_coordinator;
+mod in_time;
 mod init_producer_id;
 mod join;
 mod leader_epoch;
@@ -26,6 +27,7 @@ mod produce_timer;
 mod resource;
 
 use bytes::Bytes;
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::server::Answer;
 use crate::wire::{
@@ -79,11 +81,20 @@ pub(crate) async fn start_produce(session: Session, frame: Bytes) -> Result<Star
     }
 }
 
-/// Does all of a request.
-pub(crate) async fn run(session: Session, frame: Bytes) -> Result<Outcome, Closed> {
-    match decode(&frame)? {
+/// Does all of a request. `reserved` is the memory of a large frame: only batches are used from
+/// there, every other request gives frame and memory back once it is read.
+pub(crate) async fn run(
+    session: Session,
+    frame: Bytes,
+    mut reserved: Option<OwnedSemaphorePermit>,
+) -> Result<Outcome, Closed> {
+    let decoded = decode(&frame)?;
+    let bytes = frame.len();
+    drop(frame);
+    match decoded {
         Decoded::Request(header, request) => {
-            dispatch(Call { session, header }, request, frame.len()).await
+            reserved.take_if(|_| !matches!(request, Request::Produce(_)));
+            dispatch(Call { session, header }, request, bytes).await
         }
         Decoded::Answer(answer) => Ok(Some(answer)),
     }

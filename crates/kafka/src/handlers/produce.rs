@@ -13,7 +13,7 @@ use record::{BatchError, CheckedBatch, Rules};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 use types::PartitionId;
-use types::limits::{CHECK_STEP_BYTES, UNPACKED_BATCH_BYTES_MAX};
+use types::limits::{CHECK_STEP_US, UNPACKED_BATCH_BYTES_MAX};
 
 use super::{Call, Closed, Outcome};
 use crate::error_code::{ToCode, for_version};
@@ -27,6 +27,8 @@ use crate::wire::{ApiKey, ErrorCode};
 const ZSTD_VERSION: i16 = 7;
 /// From this version on an answer tells which records were at fault.
 const RECORD_ERRORS_VERSION: i16 = 8;
+/// How long batches are checked before others get their turn.
+const CHECK_STEP: Duration = Duration::from_micros(CHECK_STEP_US);
 /// Acknowledged by all replicas.
 const ACKS_ALL: i16 = -1;
 /// The one client that may write to the broker's own topics.
@@ -51,6 +53,8 @@ pub(crate) struct Appending {
     results: oneshot::Receiver<AppendResults>,
     /// When it is answered though its batches are not safe yet.
     deadline: Option<Instant>,
+    /// The client wants no answer: only a closed connection says that something was refused.
+    is_silent: bool,
 }
 
 /// Does all of a request that could not begin early.
@@ -86,11 +90,9 @@ pub(super) async fn start(
         places,
         response,
     } = checked;
-    if acks == 0 {
-        return leave_unanswered(&call, parts, &response, permit);
-    }
+    let is_silent = acks == 0;
     if parts.is_empty() {
-        return Ok(Started::Done(call.answer(&response)?));
+        return Ok(Started::Done(outcome(&call, &response, is_silent)?));
     }
     let results = call.session.broker().append(parts, permit);
     Ok(Started::Appending(Appending {
@@ -99,7 +101,22 @@ pub(super) async fn start(
         places,
         results,
         deadline,
+        is_silent,
     }))
+}
+
+/// What a client hears of its batches.
+fn outcome(call: &Call, response: &ProduceResponse, is_silent: bool) -> Result<Outcome, Closed> {
+    if !is_silent {
+        return call.answer(response);
+    }
+    let topics = response.responses.iter();
+    let mut partitions = topics.flat_map(|topic| &topic.partition_responses);
+    let refused = partitions.find(|partition| !partition.error_code.is_none());
+    refused.map_or(Ok(None), |partition| {
+        let name = partition.error_code.name();
+        Err(Closed::Unanswered(name.unwrap_or("an error")))
+    })
 }
 
 /// Until when a request waits. As in Apache Kafka, the client's time counts where it asks for all
@@ -127,30 +144,6 @@ async fn admit(
     .await
 }
 
-/// Without acknowledgement there is no answer; only a closed connection says that something was
-/// refused.
-fn leave_unanswered(
-    call: &Call,
-    parts: Vec<AppendPart>,
-    response: &ProduceResponse,
-    permit: Option<OwnedSemaphorePermit>,
-) -> Result<Started, Closed> {
-    if !parts.is_empty() {
-        call.session.broker().append_unanswered(parts, permit);
-    }
-    let partitions = response
-        .responses
-        .iter()
-        .flat_map(|topic| &topic.partition_responses);
-    let refused = partitions
-        .map(|partition| partition.error_code)
-        .find(|code| !code.is_none());
-    match refused {
-        Some(code) => Err(Closed::Unanswered(code.name().unwrap_or("an error"))),
-        None => Ok(Started::Done(None)),
-    }
-}
-
 impl Appending {
     /// The answer, once the owner has decided and the log is as safe as the topics want it, or the
     /// client's time is up.
@@ -160,7 +153,7 @@ impl Appending {
             Poll::Pending if self.is_late(cx) => self.fill_late(),
             Poll::Pending => return Poll::Pending,
         }
-        Poll::Ready(self.call.answer(&self.response))
+        Poll::Ready(outcome(&self.call, &self.response, self.is_silent))
     }
 
     /// Whether the client's time is up; if not, the task is woken when it is.
@@ -226,8 +219,8 @@ struct Checking<'a> {
     /// Partitions seen so far.
     seen: Vec<PartitionId>,
     checked: Checked,
-    /// Bytes checked since others had their turn.
-    unyielded_bytes: usize,
+    /// Since when others had no turn.
+    since: Instant,
 }
 
 #[derive(Default)]
@@ -285,7 +278,7 @@ impl<'a> Checking<'a> {
             now_ms: call.session.broker().clock().now_ms(),
             seen: Vec::new(),
             checked: Checked::default(),
-            unyielded_bytes: 0,
+            since: Instant::now(),
         }
     }
 
@@ -299,19 +292,19 @@ impl<'a> Checking<'a> {
             });
             for partition in data.partition_data {
                 let records = partition.records.unwrap_or_default();
-                self.give_way(records.len()).await;
                 self.partition(topic.as_deref(), partition.index, records);
+                self.give_way().await;
             }
         }
         self.checked
     }
 
-    /// Checking is the connection's own work, but not at the cost of all others.
-    async fn give_way(&mut self, bytes: usize) {
-        self.unyielded_bytes += bytes;
-        if self.unyielded_bytes > CHECK_STEP_BYTES {
-            self.unyielded_bytes = bytes;
+    /// Checking is the connection's own work, but not at the cost of all others. What counts is time:
+    /// a few packed bytes may be many.
+    async fn give_way(&mut self) {
+        if self.since.elapsed() > CHECK_STEP {
             tokio::task::yield_now().await;
+            self.since = Instant::now();
         }
     }
 

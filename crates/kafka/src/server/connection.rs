@@ -35,6 +35,8 @@ pub(super) struct Connection {
     read_ended: bool,
     /// Frames that have arrived are no longer begun.
     stopped: bool,
+    /// What the connection ends with once the requests before it are answered.
+    failed: Option<Closed>,
     /// Fires when there is something to do though nothing arrived.
     timer: Pin<Box<Sleep>>,
     active: Instant,
@@ -54,6 +56,7 @@ impl Connection {
             gathers_since: None,
             read_ended: false,
             stopped: false,
+            failed: None,
             timer: Box::pin(tokio::time::sleep_until(deadline)),
             active,
         }
@@ -67,14 +70,31 @@ impl Connection {
 
     /// Does what can be done now. False when nothing could.
     fn step(&mut self, cx: &mut Context<'_>) -> Result<bool, Closed> {
-        let mut moved = self.pipeline.poll_start(cx)?;
-        moved |= self.begin_requests(cx)?;
-        moved |= self.collect_answers(cx)?;
+        let started = self.pipeline.poll_start(cx);
+        let mut moved = self.or_fail(started);
+        let begun = self.begin_requests(cx);
+        moved |= self.or_fail(begun);
+        let collected = self.collect_answers(cx);
+        if collected.is_err() {
+            // Those behind a request that has no answer are not begun any more.
+            self.pipeline = Pipeline::default();
+        }
+        moved |= self.or_fail(collected);
         if let Poll::Ready(written) = self.output.poll_write(&self.socket, cx) {
             moved |= written?;
         }
         moved |= self.read(cx)?;
         Ok(moved)
+    }
+
+    /// Whether something was done. What a request fails with ends the connection, but not before the
+    /// requests before it are answered: they are done, and their client is to know.
+    fn or_fail(&mut self, did: Result<bool, Closed>) -> bool {
+        did.unwrap_or_else(|closed| {
+            self.failed.get_or_insert(closed);
+            self.stop_reading();
+            true
+        })
     }
 
     /// The same, without the bound that the runtime sets to a task's turn where none waits for it.
@@ -254,7 +274,7 @@ impl Connection {
                 self.active = Instant::now();
             }
             if self.is_done() {
-                return Poll::Ready(Ok(()));
+                return Poll::Ready(self.failed.take().map_or(Ok(()), Err));
             }
             return self.poll_timer(cx).map(Err);
         }

@@ -38,10 +38,11 @@ impl Accepting {
 
     async fn accept_all(&self, listener: &TcpListener) {
         loop {
+            let (stream, peer) = accept(listener).await;
+            // Only now: a listener to which nobody comes takes no slot from others.
             let Ok(slot) = Arc::clone(&self.slots).acquire_owned().await else {
                 return;
             };
-            let (stream, peer) = accept(listener).await;
             match Session::new(Arc::clone(&self.node), &stream) {
                 Ok(session) => {
                     let held = (slot, self.open.count());

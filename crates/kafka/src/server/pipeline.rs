@@ -45,8 +45,7 @@ struct Queued {
     bytes: usize,
     /// It changes nothing.
     reads: bool,
-    /// Memory that it was given, if it is large.
-    #[expect(dead_code, reason = "given back when the request is answered")]
+    /// Memory that it was given, if it is large and not read yet; batches need it up to the answer.
     reserved: Option<OwnedSemaphorePermit>,
 }
 
@@ -153,7 +152,7 @@ impl Pipeline {
         };
         if let Step::Waiting(frame) = &mut oldest.step {
             let frame = std::mem::take(frame);
-            let run = crate::handlers::run(session.clone(), frame);
+            let run = crate::handlers::run(session.clone(), frame, oldest.reserved.take());
             oldest.step = Step::Running(Box::pin(run));
         }
         let outcome = match &mut oldest.step {

@@ -69,6 +69,7 @@ fn node_config(root: &Path) -> NodeConfig {
             producer_expiration_ms: 86_400_000,
             entry_bytes_max: 4 << 20,
             unsealed_bytes_max: 256 << 20,
+            unsealed_batches_max: 1_000_000,
             checkpoint_bytes: 64 << 20,
             node_id: NODE_ID,
             partitions_default: 2,
@@ -110,7 +111,9 @@ impl TestNode {
         let address = listener.local_addr().expect("an address");
         let shutdown = CancellationToken::new();
         let server = Server::new(broker.clone(), settings.kafka);
-        let server = tokio::spawn(server.run(vec![listener], shutdown.clone()));
+        // Nobody comes to this one: it takes nothing away from the other.
+        let idle = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let server = tokio::spawn(server.run(vec![idle, listener], shutdown.clone()));
         Self {
             address,
             broker,

@@ -12,7 +12,7 @@ use super::header::CheckpointHeader;
 use super::names::{checkpoint_path, numbers};
 use super::row::{Row, RowAssembler};
 use crate::decode::Malformed;
-use crate::error::{Corruption, Error};
+use crate::error::Error;
 
 /// How many checkpoints are kept, and looked at.
 const KEPT: usize = 2;
@@ -34,17 +34,17 @@ pub struct Loaded {
     /// The checkpoint.
     pub checkpoint: Checkpoint,
     /// What is wrong with the one that should have been newer.
-    pub damaged: Option<Corruption>,
+    pub damaged: Option<Error>,
     /// The number that the next checkpoint takes.
     pub next_number: u64,
 }
 
 impl Checkpoint {
     /// Loads the newest good checkpoint of the data directory `dir`: the newest, or, if it is
-    /// damaged, the one before it. `None` when there is none at all.
+    /// damaged or cannot be read, the one before it. `None` when there is none at all.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when there are checkpoints and none is good; those of the device.
+    /// What is wrong with the newest when there are checkpoints and none is good.
     pub fn load_newest(disk: &dyn Disk, dir: &Path) -> Result<Option<Loaded>, Error> {
         let numbers = numbers(disk, dir)?;
         let next_number = numbers.first().map_or(1, |newest| newest.saturating_add(1));
@@ -58,13 +58,13 @@ impl Checkpoint {
                         next_number,
                     }));
                 }
-                Err(Error::Corrupt(corruption)) => {
-                    damaged.get_or_insert(corruption);
+                Err(error @ (Error::Corrupt(_) | Error::Disk(_))) => {
+                    damaged.get_or_insert(error);
                 }
                 Err(error) => return Err(error),
             }
         }
-        damaged.map_or(Ok(None), |corruption| Err(corruption.into()))
+        damaged.map_or(Ok(None), Err)
     }
 
     /// Loads the checkpoint that is kept beside the one with this number; `None` when there is no

@@ -160,7 +160,8 @@ fn a_damaged_newest_one_means_the_one_before_and_is_the_one_to_go() {
     assert_eq!(loaded.checkpoint.number(), 1);
     assert_eq!(rows(&loaded), rows_of(1));
     assert_eq!(loaded.next_number, 3);
-    assert_eq!(loaded.damaged.unwrap().path, checkpoint_path(dir(), 2));
+    let damaged = loaded.damaged.unwrap();
+    assert!(matches!(damaged, Error::Corrupt(c) if c.path == checkpoint_path(dir(), 2)));
 
     write(&disk, 3, Some(1)).unwrap();
     assert!(disk.corrupt(&checkpoint_path(dir(), 3), 70_000, 4));
@@ -168,6 +169,23 @@ fn a_damaged_newest_one_means_the_one_before_and_is_the_one_to_go() {
     assert!(disk.corrupt(&checkpoint_path(dir(), 1), 100, 4));
     let error = Checkpoint::load_newest(&disk, dir()).unwrap_err();
     assert!(matches!(error, Error::Corrupt(_)), "{error:?}");
+}
+
+#[test]
+fn a_newest_one_that_cannot_be_read_means_the_one_before() {
+    let disk = SimDisk::new(1);
+    write(&disk, 1, None).unwrap();
+    write(&disk, 2, Some(1)).unwrap();
+    let newest = checkpoint_path(dir(), 2);
+    let name = newest.to_string_lossy();
+    let unreadable = Fault::new(Op::Read, FaultKind::Io).on(name).forever();
+    disk.inject(unreadable);
+    let loaded = load(&disk).unwrap();
+    assert_eq!(loaded.checkpoint.number(), 1);
+    assert!(matches!(loaded.damaged, Some(Error::Disk(_))));
+    disk.inject(Fault::new(Op::Read, FaultKind::Io).forever());
+    let error = Checkpoint::load_newest(&disk, dir()).unwrap_err();
+    assert!(matches!(error, Error::Disk(_)), "{error:?}");
 }
 
 #[test]

@@ -166,12 +166,18 @@ impl FileHeader {
     /// Reads the header of a file: of two good copies the later generation.
     ///
     /// # Errors
-    /// [`Error::Corrupt`] when neither copy is good, and those of the device.
+    /// [`Error::Corrupt`] when neither copy is good; that of the device when none is and one could
+    /// not be read.
     pub fn load(file: &dyn File, path: &Path) -> Result<Self, Error> {
         let mut best: Option<Self> = None;
+        let mut unreadable = None;
         let mut block = vec![0; usize::try_from(BLOCK_BYTES).unwrap_or_default()];
         for copy in 0..2 {
-            let got = file.read_at(&mut block, copy * BLOCK_BYTES)?;
+            let got = file.read_at(&mut block, copy * BLOCK_BYTES);
+            let got = got.unwrap_or_else(|error| {
+                unreadable = Some(error);
+                0
+            });
             let Some(header) = block.get(..got).and_then(Self::parse) else {
                 continue;
             };
@@ -183,14 +189,52 @@ impl FileHeader {
                 best = Some(header);
             }
         }
-        best.ok_or_else(|| {
-            Error::Corrupt(Corruption {
+        if let Some(best) = best {
+            return Ok(best);
+        }
+        Err(match unreadable {
+            Some(error) => error.into(),
+            None => Error::Corrupt(Corruption {
                 path: path.to_path_buf(),
                 position: 0,
                 what: "log file header",
                 expected: "a good copy in one of two blocks".to_owned(),
                 found: "none".to_owned(),
-            })
+            }),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use disk::{Disk, Fault, FaultKind, Op, SimDisk};
+
+    use super::*;
+
+    #[test]
+    fn one_copy_that_cannot_be_read_leaves_the_other() {
+        let disk = SimDisk::new(1);
+        let path = Path::new("/f");
+        let file = disk.create(path).unwrap();
+        let header = FileHeader {
+            state: FileState::Live,
+            sequence: FileSequence(3),
+            epoch: FileEpoch(7),
+            generation: 9,
+            predecessor: None,
+            first_frame: FrameNumber(1),
+            file_bytes: 64 << 10,
+            directory: [1; 16],
+        };
+        header.store(file.as_ref()).unwrap();
+        let unreadable = |copy| Fault::new(Op::Read, FaultKind::Io).nth(copy);
+        for copy in 1..=2 {
+            disk.inject(unreadable(copy));
+            assert_eq!(FileHeader::load(file.as_ref(), path).unwrap(), header);
+            assert_eq!(disk.faults_left(), 0);
+        }
+        disk.inject(unreadable(1).times(2));
+        let error = FileHeader::load(file.as_ref(), path).unwrap_err();
+        assert!(matches!(error, Error::Disk(_)), "{error:?}");
     }
 }

@@ -32,7 +32,7 @@ pub struct Writer {
     next_frame: FrameNumber,
     /// The frame under way; it survives a failed write (nothing decided is withdrawn).
     under_way: Option<LooseFrame>,
-    /// The file takes nothing more: it is full, or the device was when it was written.
+    /// The file takes nothing more: it is told to end, or the device was full when it was written.
     closed: bool,
 }
 
@@ -138,6 +138,12 @@ impl Writer {
     pub fn take(&mut self, frame: LooseFrame) {
         debug_assert!(self.under_way.is_none());
         self.under_way = Some(frame);
+    }
+
+    /// Ends the present file, whatever room it has. A frame must be under way: it goes to the next.
+    pub fn close(&mut self) {
+        debug_assert!(self.under_way.is_some());
+        self.closed = true;
     }
 
     /// Writes the frame under way. `synced` is the last frame known to be synced.

@@ -167,9 +167,11 @@ impl PartitionIndex {
         )
     }
 
-    /// How many batches are indexed in memory.
+    /// When the oldest batch in a log file was decided, if that file is the last one here.
     #[must_use]
-    pub fn unsealed_count(&self) -> usize {
-        self.unsealed.iter().map(|p| p.batches.len()).sum()
+    pub fn oldest_in(&self, file: FileSequence) -> Option<i64> {
+        let last = self.unsealed.back()?;
+        let oldest = last.batches.front()?;
+        (last.file.sequence == file).then_some(oldest.append_time_ms)
     }
 }

@@ -251,9 +251,10 @@ impl Reader {
                 batches.is_cut = true;
                 break;
             }
-            match self.fetch(&self.unsealed_range(planned), mode)? {
-                Some(found) => batches.take(found),
-                None => return Ok(short(batches)),
+            match self.fetch(&self.unsealed_range(planned), mode) {
+                Ok(Some(found)) => batches.take(found),
+                Ok(None) => return Ok(short(batches)),
+                Err(error) => return before_error(batches, error),
             }
         }
         Ok(Outcome::Batches(batches))
@@ -288,8 +289,10 @@ impl Reader {
             if extent.damaged {
                 return damaged_extent(part, extent, batches);
             }
-            let Some(found) = self.fetch(&range_of(part, extent), mode)? else {
-                return Ok(short(batches));
+            let found = match self.fetch(&range_of(part, extent), mode) {
+                Ok(Some(found)) => found,
+                Ok(None) => return Ok(short(batches)),
+                Err(error) => return before_error(batches, error),
             };
             if is_whole(extent, &want, left) {
                 batches.take(found);
@@ -388,18 +391,23 @@ fn short(mut batches: Batches) -> Outcome {
     }
 }
 
-/// What stands before damage is given; the damage itself is an error.
-fn damaged_extent(part: &SegmentPart, extent: &Extent, before: Batches) -> Result<Outcome, Error> {
-    if !before.is_empty() {
-        return Ok(short(before));
+/// What stands before an error is given; the error comes to who begins at it.
+fn before_error(before: Batches, error: Error) -> Result<Outcome, Error> {
+    if before.is_empty() {
+        return Err(error);
     }
-    Err(Error::Corrupt(Corruption {
+    Ok(short(before))
+}
+
+fn damaged_extent(part: &SegmentPart, extent: &Extent, before: Batches) -> Result<Outcome, Error> {
+    let damage = Error::Corrupt(Corruption {
         path: part.segment.data_path(),
         position: extent.position,
         what: "records",
         expected: format!("bytes with CRC {:08x}", extent.crc),
         found: "other bytes, when the segment was sealed".to_owned(),
-    }))
+    });
+    before_error(before, damage)
 }
 
 fn range_of<'a>(part: &'a SegmentPart, extent: &Extent) -> Range<'a> {

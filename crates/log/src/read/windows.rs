@@ -195,7 +195,10 @@ impl Windows {
             self.loaded.wait(&mut state);
         }
         drop(state);
-        let bytes = self.load_and_keep(range, start, to, true)?;
+        let Ok(bytes) = self.load_and_keep(range, start, to, true) else {
+            // One sector that cannot be read does not take all that stands around it.
+            return Ok((exactly(range.file, from, to)?, true));
+        };
         let part = slice(&bytes, start, from, to);
         let part = part.map_or_else(|| exactly(range.file, from, to), Ok)?;
         Ok((part, true))
@@ -233,7 +236,9 @@ impl Windows {
         }
         let end = range.readable_end.max(to).min(start + READ_WINDOW_BYTES);
         let mut window = self.take(end - start);
-        let got = range.file.read_at(&mut window, start)?;
+        let Ok(got) = range.file.read_at(&mut window, start) else {
+            return exactly(range.file, from, to);
+        };
         let part = slice(&window.freeze(got), start, from, to);
         part.map_or_else(|| exactly(range.file, from, to), Ok)
     }
@@ -327,7 +332,7 @@ fn in_memory(bytes: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use disk::{Disk, SimDisk};
+    use disk::{Disk, Fault, FaultKind, Op, SimDisk};
     use std::io::IoSlice;
     use std::path::Path;
 
@@ -411,6 +416,20 @@ mod tests {
         let again = windows.read(&at(1)).unwrap().pieces.concat();
         assert_eq!(again, content[in_memory(WINDOW)..in_memory(WINDOW) + 10]);
         assert_eq!([is_kept(0), is_kept(1), is_kept(2)], [true, false, true]);
+    }
+
+    #[test]
+    fn a_window_that_cannot_be_read_as_a_whole_is_read_in_parts() {
+        let content = content(WINDOW);
+        let disk = SimDisk::new(1);
+        let file = file(&disk, &content);
+        let windows = Windows::new(in_memory(WINDOW));
+        let part = range(file.as_ref(), 100, 50, WINDOW);
+        disk.inject(Fault::new(Op::Read, FaultKind::Io));
+        let read = windows.read(&part).unwrap();
+        assert_eq!(read.pieces.concat(), content[100..150]);
+        disk.inject(Fault::new(Op::Read, FaultKind::Io).times(2));
+        assert!(windows.read(&part).is_err());
     }
 
     #[test]

@@ -16,8 +16,35 @@ pub(super) fn config(config: &NodeConfig, settings: &Settings) -> KafkaConfig {
             host: a.host.clone(),
             port: a.port,
         }),
-        broker_settings: settings.iter().map(setting).collect(),
+        broker_settings: settings.iter().map(setting).chain(facts(config)).collect(),
     }
+}
+
+/// What no setting says, because it cannot be otherwise here; tools ask for it.
+fn facts(config: &NodeConfig) -> impl Iterator<Item = BrokerSetting> {
+    let node_id = config.node_id.to_string();
+    let facts = [
+        ("broker.id", node_id, "The node's id, as `node.id`."),
+        (
+            "default.replication.factor",
+            "1".to_owned(),
+            "Replicas of a topic that is made without saying how many.",
+        ),
+        (
+            "min.insync.replicas",
+            "1".to_owned(),
+            "Replicas that must have a record before it is confirmed.",
+        ),
+    ];
+    facts.into_iter().map(|(name, value, help)| BrokerSetting {
+        name: name.to_owned(),
+        value: Some(value.clone()),
+        default: Some(value),
+        source: SettingSource::Default,
+        setting_type: SettingType::Int,
+        sensitive: false,
+        documentation: help.to_owned(),
+    })
 }
 
 fn setting(setting: &Setting) -> BrokerSetting {

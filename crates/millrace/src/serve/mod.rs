@@ -19,7 +19,7 @@ use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{NodeConfig, Settings};
-use crate::failure::Outcome;
+use crate::failure::{Failure, Outcome};
 use crate::logging;
 use bind::Bound;
 use shell_status::ShellStatus;
@@ -28,10 +28,15 @@ use shell_status::ShellStatus;
 pub(crate) fn run(settings: &Settings) -> Outcome {
     let config = NodeConfig::new(settings);
     logging::start(config.log_levels.clone(), &config.log_format);
+    run_logging(config, settings).map_err(Failure::log)
+}
+
+fn run_logging(mut config: NodeConfig, settings: &Settings) -> Outcome {
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    open_files::raise_limit();
+    let connections_max = open_files::for_connections(open_files::raise_limit());
+    config.connections_max = config.connections_max.min(connections_max);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .thread_name("millrace")

@@ -18,7 +18,7 @@ use log::DataDir;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use types::limits::STATUS_DAMAGES_MAX;
+use types::limits::{STATUS_DAMAGES_MAX, UNSEALED_BATCHES_MAX};
 use types::{Clock, SystemRandom};
 
 use super::clock::NodeClock;
@@ -169,6 +169,7 @@ fn node_config(config: &NodeConfig, dir: &DataDir, defaults: BrokerDefaults) -> 
             producer_expiration_ms: config.producer_id_expiration_ms,
             entry_bytes_max: usize::try_from(entry_bytes_max).unwrap_or(usize::MAX),
             unsealed_bytes_max: config.log.unsealed_bytes,
+            unsealed_batches_max: UNSEALED_BATCHES_MAX,
             checkpoint_bytes: CHECKPOINT_BYTES,
             node_id: config.node_id,
             partitions_default: config.partitions_default,

@@ -121,11 +121,7 @@ impl Model {
             "partition {id} ends at {end} after {}",
             known.end
         );
-        let most = known.start.max(known.trim_asked);
-        ensure!(
-            topic.expires || start <= most,
-            "partition {id} starts at {start}, not {most}"
-        );
+        self.check_start(topic.retention, known, seen)?;
         let Some(batches) = &seen.batches else {
             return Ok(());
         };
@@ -319,6 +315,7 @@ impl Model {
     /// When a promise is broken.
     pub fn adopt(&mut self, seen: &Seen) -> Result<(), Failure> {
         self.check(seen)?;
+        self.count_expiries(seen)?;
         let lost = self
             .topics
             .keys()

@@ -26,6 +26,8 @@ pub struct Submission {
     pub refused: bool,
     /// Its producer wanted no answer: whether it was refused nobody knows.
     pub silent: bool,
+    /// Wall time at which it was sent first.
+    pub sent_ms: i64,
     /// End of the partition when it was sent.
     pub end_before: i64,
     /// Place in the order of its life, when it is alone in its request and of no producer.

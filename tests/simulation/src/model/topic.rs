@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use types::PartitionId;
 
+use super::Retention;
+
 /// Settings that a request changes; `None` unsets.
 pub type ConfigSet = BTreeMap<String, Option<String>>;
 
@@ -33,8 +35,8 @@ pub struct TopicModel {
     pub deleting: u64,
     /// Its records are answered once they are synced.
     pub sync: bool,
-    /// Records leave it by themselves.
-    pub expires: bool,
+    /// Which records may leave it by themselves.
+    pub retention: Retention,
 }
 
 impl TopicModel {
@@ -50,7 +52,7 @@ impl TopicModel {
             partitions_asked: 0,
             deleting: 0,
             sync: true,
-            expires: false,
+            retention: Retention::default(),
         };
         topic.see_configs(configs);
         topic
@@ -61,7 +63,7 @@ impl TopicModel {
         self.sync = configs
             .get("durability")
             .is_none_or(|value| value != "async");
-        self.note_expiry(configs.keys());
+        self.retention.note(configs.iter());
         if self.configs != configs {
             // The fewest changes that lead there: those behind them may still be under way.
             let done = self
@@ -76,7 +78,9 @@ impl TopicModel {
 
     /// A change of settings was asked for.
     pub fn change(&mut self, request: u64, set: ConfigSet) {
-        self.note_expiry(set.keys());
+        let values = set.iter();
+        self.retention
+            .note(values.filter_map(|(name, value)| Some((name, value.as_ref()?))));
         self.changes.push(Change { request, set });
     }
 
@@ -94,11 +98,6 @@ impl TopicModel {
         } else {
             self.changes.remove(at);
         }
-    }
-
-    /// Once records may leave it, nobody knows when they did.
-    fn note_expiry<'a>(&mut self, mut names: impl Iterator<Item = &'a String>) {
-        self.expires |= names.any(|name| name.starts_with("retention."));
     }
 
     /// Whether these settings may be in force.

@@ -33,6 +33,7 @@ impl World {
 
     fn judge_cut(&mut self, cut: &Cut) -> Result<(), Failure> {
         let seen = self.start_copy(&cut.disk)?;
+        self.model.now_ms = self.clock.now_ms();
         self.model.check(&seen)?;
         self.model.check_prefix(&seen)?;
         if !self.random.chance(1, 3) {

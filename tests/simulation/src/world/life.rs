@@ -41,6 +41,7 @@ impl World {
         }
         self.finish()?;
         self.summary.confirmed = self.model.confirmed;
+        self.summary.expiries = self.model.expiries;
         self.summary.sent = self.model.submissions.len() as u64;
         self.summary.trace = self.disk.trace_hash();
         if let Some(probe) = &self.probe {
@@ -394,6 +395,7 @@ impl World {
             let (id, start, end) = (partition.id.0, partition.start, partition.end);
             tracing::debug!(id, start, end, "seen after a start");
         }
+        self.model.now_ms = self.clock.now_ms();
         self.model.check(&seen)?;
         self.model.check_prefix(&seen)?;
         self.model.check_written(&seen)?;

@@ -7,7 +7,7 @@ use types::ErrorKind;
 
 use super::create_topic::check_configs;
 use super::{Decision, TopicRef};
-use crate::error::Stopped;
+use crate::error::{EntryTooLarge, Stopped};
 use crate::metadata::{MetadataEntry, MetadataView, TopicState};
 use crate::topic_config::{
     self, BrokerDefaults, ConfigError, ConfigWarning, Kind, list_words, shortened,
@@ -88,6 +88,9 @@ pub enum AlterConfigError {
     /// `INVALID_CONFIG` (40).
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// `POLICY_VIOLATION` (44).
+    #[error(transparent)]
+    TooLarge(#[from] EntryTooLarge),
     /// `KAFKA_STORAGE_ERROR` (56).
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -100,9 +103,11 @@ impl AlterConfigError {
         match self {
             Self::Unknown(_) => ErrorKind::NotFound,
             Self::Stopped(_) => ErrorKind::Fatal,
-            Self::Twice(_) | Self::Null(_) | Self::NotAList(_) | Self::Config(_) => {
-                ErrorKind::Invalid
-            }
+            Self::Twice(_)
+            | Self::Null(_)
+            | Self::NotAList(_)
+            | Self::Config(_)
+            | Self::TooLarge(_) => ErrorKind::Invalid,
         }
     }
 }
@@ -207,12 +212,16 @@ fn listed(
     if !matches!(setting.kind, Kind::List(_)) {
         return Err(AlterConfigError::NotAList(setting.name));
     }
+    setting.check_length(value)?;
     let own = topic.configs.get(&op.name).map(String::as_str);
     let broker = || defaults.get(&op.name).map(|(_, value)| value);
     let current = own.or_else(broker).unwrap_or(setting.default);
     let mut words: Vec<&str> = list_words(current).collect();
     match op.op {
-        AlterOp::Subtract => words.retain(|word| !list_words(value).any(|gone| gone == *word)),
+        AlterOp::Subtract => {
+            let gone: BTreeSet<_> = list_words(value).collect();
+            words.retain(|word| !gone.contains(word));
+        }
         AlterOp::Append | AlterOp::Set | AlterOp::Delete => words.extend(list_words(value)),
     }
     Ok(words.join(","))

@@ -6,7 +6,7 @@ use types::limits::TOPIC_PARTITIONS_MAX;
 
 use super::assignment::{check_assignment, new_partitions};
 use super::{AssignmentError, PartitionAssignment, TopicRef};
-use crate::error::Stopped;
+use crate::error::{EntryTooLarge, Stopped};
 use crate::metadata::{MetadataEntry, MetadataView};
 
 /// Partitions to add.
@@ -46,6 +46,9 @@ pub enum CreatePartitionsError {
         /// How many would be new.
         partitions: i32,
     },
+    /// `POLICY_VIOLATION` (44).
+    #[error(transparent)]
+    TooLarge(#[from] EntryTooLarge),
     /// `INVALID_REPLICA_ASSIGNMENT` (39).
     #[error(transparent)]
     Assignment(#[from] AssignmentError),
@@ -62,7 +65,10 @@ impl CreatePartitionsError {
             Self::Unknown(_) => ErrorKind::NotFound,
             Self::OutOfPartitions { .. } => ErrorKind::Full,
             Self::Stopped(_) => ErrorKind::Fatal,
-            Self::NotMore { .. } | Self::TooMany { .. } | Self::Assignment(_) => ErrorKind::Invalid,
+            Self::NotMore { .. }
+            | Self::TooMany { .. }
+            | Self::TooLarge(_)
+            | Self::Assignment(_) => ErrorKind::Invalid,
         }
     }
 }

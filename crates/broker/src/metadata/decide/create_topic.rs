@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use thiserror::Error;
-use types::limits::TOPIC_PARTITIONS_MAX;
+use types::limits::{TOPIC_CONFIGS_MAX, TOPIC_PARTITIONS_MAX};
 use types::{ErrorKind, TopicId};
 
 use super::assignment::{check_assignment, new_partitions};
 use super::{AssignmentError, Decision, PartitionAssignment};
-use crate::error::Stopped;
+use crate::error::{EntryTooLarge, Stopped};
 use crate::metadata::name::is_reserved;
 use crate::metadata::{MetadataEntry, MetadataView, NameError, VHOST_DEFAULT, check_name};
 use crate::topic_config::{self, ConfigError, ConfigWarning};
@@ -95,6 +95,9 @@ pub enum CreateTopicError {
         /// What was asked for.
         partitions: i32,
     },
+    /// `POLICY_VIOLATION` (44).
+    #[error(transparent)]
+    TooLarge(#[from] EntryTooLarge),
     /// `INVALID_REPLICATION_FACTOR` (38).
     #[error("replication factor {factor}, must be 1, or -1 for the default: there is one node")]
     ReplicationFactor {
@@ -124,6 +127,7 @@ impl CreateTopicError {
             Self::Stopped(_) => ErrorKind::Fatal,
             Self::Reserved { .. } => ErrorKind::Denied,
             Self::Name(_)
+            | Self::TooLarge(_)
             | Self::Collision { .. }
             | Self::Exists { .. }
             | Self::Partitions { .. }
@@ -197,8 +201,11 @@ fn partition_count(
         if (*partitions, *factor) != (-1, -1) {
             return Err(CreateTopicError::AssignmentAndCounts);
         }
-        check_assignment(assignments, 0, context.node_id)?;
-        i32::try_from(assignments.len()).unwrap_or(i32::MAX)
+        let count = i32::try_from(assignments.len()).unwrap_or(i32::MAX);
+        if count <= TOPIC_PARTITIONS_MAX {
+            check_assignment(assignments, 0, context.node_id)?;
+        }
+        count
     } else if *partitions == -1 {
         context.default_partitions
     } else {
@@ -217,12 +224,16 @@ type Checked = (BTreeMap<String, String>, Vec<ConfigWarning>);
 
 /// Checks settings; of several values for one the last counts.
 pub(super) fn check_configs(configs: &[(String, Option<String>)]) -> Result<Checked, ConfigError> {
+    if configs.len() > TOPIC_CONFIGS_MAX {
+        let count = configs.len();
+        return Err(ConfigError::TooMany { count });
+    }
     let mut checked = BTreeMap::new();
-    let mut warnings = Vec::new();
+    let mut warnings = BTreeMap::new();
     for (name, value) in configs {
         let accepted = topic_config::accept(name, value.as_deref())?;
         checked.insert(accepted.name.to_owned(), accepted.value);
-        warnings.extend(accepted.warning);
+        warnings.extend(accepted.warning.map(|warning| (accepted.name, warning)));
     }
-    Ok((checked, warnings))
+    Ok((checked, warnings.into_values().collect()))
 }

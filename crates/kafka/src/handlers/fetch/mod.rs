@@ -6,6 +6,7 @@
 mod partition;
 mod wait;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use broker::{LogPosition, Spans};
@@ -33,7 +34,7 @@ const ID_VERSION: i16 = 13;
 /// From this version on an answer tells where the leader listens.
 const ENDPOINTS_VERSION: i16 = 16;
 
-pub(super) async fn run(call: Call, request: FetchRequest) -> Result<Outcome, Closed> {
+pub(super) async fn run(call: Call, mut request: FetchRequest) -> Result<Outcome, Closed> {
     if let Some(code) = session_error(&request, call.version()) {
         let error_code = code;
         return call.answer(&FetchResponse {
@@ -41,6 +42,7 @@ pub(super) async fn run(call: Call, request: FetchRequest) -> Result<Outcome, Cl
             ..FetchResponse::default()
         });
     }
+    forget_repeats(&mut request.topics);
     let fetch = Fetch::new(&call, &request);
     let (response, charge) = fetch.run().await;
     let header = &call.header;
@@ -59,6 +61,21 @@ fn session_error(request: &FetchRequest, version: i16) -> Option<ErrorCode> {
     } else {
         ErrorCode::FETCH_SESSION_ID_NOT_FOUND
     })
+}
+
+/// Leaves each partition where it is named first: a reader waits in it once, and is told once.
+fn forget_repeats(topics: &mut [FetchTopic]) {
+    let mut seen = BTreeSet::new();
+    for topic in topics {
+        let FetchTopic {
+            topic: name,
+            topic_id,
+            partitions,
+            ..
+        } = topic;
+        let (name, id) = (name.as_str(), *topic_id);
+        partitions.retain(|partition| seen.insert((name, id, partition.partition)));
+    }
 }
 
 /// One request while it is served.
@@ -100,11 +117,13 @@ impl<'a> Fetch<'a> {
     }
 
     async fn run(&self) -> (FetchResponse, Option<OwnedSemaphorePermit>) {
+        let idle_max = self.call.session.node().config.idle_max;
         let max_wait = Duration::from_millis(unsigned(self.request.max_wait_ms) as u64);
-        let deadline = Instant::now().checked_add(max_wait);
+        let deadline = Instant::now() + max_wait.min(idle_max);
         loop {
             let look = self.look_for_enough().await;
-            if look.is_final || look.bytes >= self.bytes_min || self.is_over(deadline) {
+            let is_final = look.is_final || self.partitions().next().is_none();
+            if is_final || look.bytes >= self.bytes_min || self.is_over(deadline) {
                 return self.answer(look);
             }
             wait::for_more(self, look, deadline).await;
@@ -112,9 +131,8 @@ impl<'a> Fetch<'a> {
     }
 
     /// Whether it is time to answer with what there is.
-    fn is_over(&self, deadline: Option<Instant>) -> bool {
-        let is_closing = self.call.session.node().is_closing();
-        is_closing || deadline.is_some_and(|deadline| deadline <= Instant::now())
+    fn is_over(&self, deadline: Instant) -> bool {
+        self.call.session.node().is_closing() || deadline <= Instant::now()
     }
 
     fn partitions(&self) -> impl Iterator<Item = &Asked> {

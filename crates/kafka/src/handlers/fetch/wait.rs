@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::{Fetch, Look};
 
 /// Waits until there may be `missing_bytes` more than a look gave, at most until `deadline`.
-pub(super) async fn for_more(fetch: &Fetch<'_>, look: Look, deadline: Option<Instant>) {
+pub(super) async fn for_more(fetch: &Fetch<'_>, look: Look, deadline: Instant) {
     let node = fetch.call.session.node();
     let missing_bytes = fetch.bytes_min.saturating_sub(look.bytes);
     let mut waiter = Waiter::new(i64::try_from(missing_bytes).unwrap_or(i64::MAX));
@@ -38,11 +38,6 @@ pub(super) async fn for_more(fetch: &Fetch<'_>, look: Look, deadline: Option<Ins
             })
             .await;
         };
-        match deadline {
-            Some(deadline) => {
-                let _timed_out = tokio::time::timeout_at(deadline, woken).await.is_err();
-            }
-            None => woken.await,
-        }
+        let _timed_out = tokio::time::timeout_at(deadline, woken).await.is_err();
     }
 }
