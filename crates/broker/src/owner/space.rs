@@ -58,6 +58,11 @@ impl Freed {
         kept.is_past(SHARED_SHARD, self.punchable_index)
     }
 
+    fn any_punch_is_ready(&self, kept: &Kept) -> bool {
+        let mut made = self.punchable.values();
+        made.any(|index| kept.is_past(SHARED_SHARD, *index))
+    }
+
     fn knows(&self, id: SegmentId) -> bool {
         self.segments.iter().any(|(segment, _)| segment.id() == id)
     }
@@ -307,9 +312,7 @@ impl Owner {
     /// Punches the next segments, once those before are done.
     pub(super) fn release_more(&mut self) {
         let freed = &self.applied.freed;
-        let kept = self.checkpoint.kept();
-        if !freed.punchable.is_empty() && freed.all_punches_are_ready(kept) && self.jobs.is_empty()
-        {
+        if self.jobs.is_empty() && freed.any_punch_is_ready(self.checkpoint.kept()) {
             self.release();
         }
     }
