@@ -254,6 +254,8 @@ impl CommitLog {
             return;
         }
         state.ending = Some(sequence);
+        // Nobody counts on it any more.
+        state.room = 0;
         state.proof_due = Some(now);
         self.writer_work.notify_one();
     }
@@ -286,11 +288,13 @@ impl CommitLog {
     #[must_use]
     pub fn room_bytes(&self, reserved: usize) -> u64 {
         let state = self.state.lock();
-        let spares = state.spares.iter().skip(reserved.min(state.spares.len()));
-        state.room
-            + spares
-                .map(|s| s.file_bytes.saturating_sub(HEADER_BYTES))
-                .sum::<u64>()
+        state.room + state.spare_room_bytes(reserved)
+    }
+
+    /// The part of [`room_bytes`](Self::room_bytes) that is in spares.
+    #[must_use]
+    pub fn spare_room_bytes(&self, reserved: usize) -> u64 {
+        self.state.lock().spare_room_bytes(reserved)
     }
 
     /// How many spares are ready.
@@ -478,10 +482,17 @@ impl State {
         }
     }
 
-    /// Whether this file may end before it is full: decisions that counted on its room find as
-    /// much in a spare, and those that are kept back stay so.
+    fn spare_room_bytes(&self, reserved: usize) -> u64 {
+        let spares = self.spares.iter().skip(reserved);
+        spares
+            .map(|s| s.file_bytes.saturating_sub(HEADER_BYTES))
+            .sum()
+    }
+
+    /// Whether this file may end before it is full: there is a spare for data to go on in. The
+    /// filler may hold one more.
     fn may_end(&self, sequence: FileSequence) -> bool {
-        self.file.sequence == sequence && self.spares.len() > SPARES_RESERVED + 1
+        self.file.sequence == sequence && self.spares.len() > SPARES_RESERVED
     }
 
     /// The soonest time by which something written must be synced.

@@ -191,7 +191,7 @@ fn a_file_that_is_told_to_end_does_so_with_an_empty_frame_where_spares_are_enoug
     let first = file.sequence;
     node.log.end_file(first);
     assert!(matches!(node.writer.step(), Progress::Idle(_)), "no spare");
-    for _ in 0..=SPARES_RESERVED + 1 {
+    for _ in 0..=SPARES_RESERVED {
         node.log.add_spare(node.provisioner.make().unwrap());
     }
     node.log.end_file(FileSequence(first.0 + 1));

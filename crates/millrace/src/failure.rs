@@ -28,6 +28,9 @@ impl Failure {
 
     /// Tells the failure as a log event, like everything else that a running node says.
     pub(crate) fn log(self) -> Self {
+        if !tracing::enabled!(tracing::Level::ERROR) {
+            return self;
+        }
         let error = format!("{:#}", self.error());
         tracing::error!(error, "the node ends");
         Self::Logged(Box::new(self))

@@ -355,6 +355,7 @@ impl Storage {
                 file: Arc::clone(file),
                 end: None,
                 live_batches: 0,
+                unsealable: false,
                 sealing: false,
                 draft: None,
             })

@@ -102,6 +102,19 @@ impl Proposal {
         }
     }
 
+    /// Whether nobody waits for the answer any more.
+    pub(super) fn is_given_up(&self) -> bool {
+        match self {
+            Self::Trim { reply, .. } => reply.is_closed(),
+            Self::CreateTopic { reply, .. } => reply.is_closed(),
+            Self::DeleteTopic { reply, .. } => reply.is_closed(),
+            Self::CreatePartitions { reply, .. } => reply.is_closed(),
+            Self::AlterConfig { reply, .. } => reply.is_closed(),
+            Self::ProducerId { reply } => reply.is_closed(),
+            Self::Append(_) | Self::Stop { .. } | Self::Job(_) => false,
+        }
+    }
+
     /// Answers that the node takes no more changes.
     pub(super) fn refuse(self) {
         match self {

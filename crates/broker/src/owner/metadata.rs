@@ -36,14 +36,14 @@ impl Owner {
         self.propose_encoded(entry, payload)
     }
 
-    /// Proposes an entry as large as its request wants it.
-    fn propose_checked(&mut self, entry: MetadataEntry) -> Result<LogIndex, EntryTooLarge> {
+    /// The bytes of an entry that is as large as its request wants it.
+    fn encode_checked(&self, entry: &MetadataEntry) -> Result<Vec<u8>, EntryTooLarge> {
         let payload = entry.encode();
         let (bytes, bytes_max) = (payload.len(), self.config.entry_bytes_max);
         if bytes > bytes_max {
             return Err(EntryTooLarge { bytes, bytes_max });
         }
-        Ok(self.propose_encoded(entry, payload))
+        Ok(payload)
     }
 
     fn propose_encoded(&mut self, entry: MetadataEntry, payload: Vec<u8>) -> LogIndex {
@@ -91,13 +91,13 @@ impl Owner {
             id: context.id,
             partitions,
         };
-        if validate_only {
-            return send(Some(reply), Ok(made));
-        }
-        match self.propose_checked(entry) {
-            Ok(index) => self.answer_at(index, reply, made),
+        let payload = match self.encode_checked(&entry) {
+            Ok(_) if validate_only => return send(Some(reply), Ok(made)),
+            Ok(payload) => payload,
             Err(error) => return send(Some(reply), Err(error.into())),
-        }
+        };
+        let index = self.propose_encoded(entry, payload);
+        self.answer_at(index, reply, made);
         for warning in warnings {
             tracing::warn!(topic = request.name, warning = %warning, "a setting has no meaning here");
         }
@@ -131,10 +131,13 @@ impl Owner {
     ) {
         match decide_create_partitions(self.view(), request, self.config.node_id) {
             Err(error) => send(Some(reply), Err(error)),
-            Ok(_) if validate_only => send(Some(reply), Ok(())),
-            Ok(entry) => match self.propose_checked(entry) {
-                Ok(index) => self.answer_at(index, reply, ()),
+            Ok(entry) => match self.encode_checked(&entry) {
                 Err(error) => send(Some(reply), Err(error.into())),
+                Ok(_) if validate_only => send(Some(reply), Ok(())),
+                Ok(payload) => {
+                    let index = self.propose_encoded(entry, payload);
+                    self.answer_at(index, reply, ());
+                }
             },
         }
     }
@@ -148,12 +151,14 @@ impl Owner {
         let decided = decide_alter_config(self.view(), request, &self.applied.defaults);
         match decided {
             Err(error) => send(Some(reply), Err(error)),
-            Ok(_) if validate_only => send(Some(reply), Ok(())),
             Ok(Decision { entry, warnings }) => {
-                match self.propose_checked(entry) {
-                    Ok(index) => self.answer_at(index, reply, ()),
+                let payload = match self.encode_checked(&entry) {
+                    Ok(_) if validate_only => return send(Some(reply), Ok(())),
+                    Ok(payload) => payload,
                     Err(error) => return send(Some(reply), Err(error.into())),
-                }
+                };
+                let index = self.propose_encoded(entry, payload);
+                self.answer_at(index, reply, ());
                 for warning in warnings {
                     tracing::warn!(topic = %request.topic, warning = %warning, "a setting has no meaning here");
                 }

@@ -43,7 +43,7 @@ pub type AppendResults = Vec<Result<Appended, AppendError>>;
 pub struct AppendProposal {
     /// The batches, each for another partition.
     pub parts: Vec<AppendPart>,
-    /// Nobody waits where the client asked for no acknowledgement.
+    /// `None` where nobody waits.
     pub reply: Option<Reply<AppendResults>>,
     /// Memory that the batches were admitted against, given back when they are applied.
     pub permit: Option<OwnedSemaphorePermit>,

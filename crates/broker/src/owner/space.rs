@@ -9,7 +9,9 @@ use log::file::LogFile;
 use log::recovery::{ChainedFile, FoundFiles};
 use log::segment::{DirectoryRow, FooterDraft, FooterFile, Segment, SegmentInfo, SwapEntry};
 use log::{DataDir, Error};
-use types::limits::{BLOCK_BYTES, FILE_BATCHES_SHARE, PUNCHES_MAX, REQUEST_ENTRIES_MAX};
+use types::limits::{
+    BLOCK_BYTES, FILE_BATCHES_SHARE, PUNCHES_MAX, REQUEST_ENTRIES_MAX, SPARES_RESERVED,
+};
 use types::{FileSequence, LogIndex, Offset, PartitionId, SegmentId};
 
 use super::checkpoint::Kept;
@@ -144,7 +146,14 @@ impl Owner {
         if let Some((sequence, state)) = files.last_key_value()
             && state.live_batches > most
         {
-            self.log.end_file(*sequence);
+            self.end_file(*sequence);
+        }
+    }
+
+    /// Has the present file end before it is full, unless what is decided may need its room.
+    pub(super) fn end_file(&self, sequence: FileSequence) {
+        if self.reserved_bytes <= self.log.spare_room_bytes(SPARES_RESERVED) {
+            self.log.end_file(sequence);
         }
     }
 
@@ -205,6 +214,9 @@ impl Owner {
             if state.sealing {
                 return;
             }
+            if state.live_batches > 0 && state.unsealable {
+                return;
+            }
             if state.live_batches > 0 {
                 let file = Arc::clone(&state.file);
                 return self.begin_seal(sequence, file, end);
@@ -256,12 +268,15 @@ impl Owner {
     /// Puts a segment in the place of its file. Its entry has a row for each partition: a file of an
     /// earlier, much larger `log.file.bytes` may have more than a file of today takes.
     fn decide_sealed(&mut self, info: SegmentInfo) {
-        let file = info.data.sequence.0;
+        let file = info.data.sequence;
         let swap = SwapEntry::Sealed(info);
         let payload = swap.encode();
         if payload.len() as u64 > REQUEST_ENTRIES_MAX * self.config.entry_bytes_max as u64 {
             let why = "a log file stays unsealed: its partitions are too many for log.file.bytes";
-            tracing::error!(file, entry_bytes = payload.len(), why);
+            tracing::error!(file = file.0, entry_bytes = payload.len(), why);
+            if let Some(state) = self.applied.storage.files.get_mut(&file) {
+                (state.sealing, state.unsealable) = (false, true);
+            }
             return;
         }
         self.propose_swap(swap, payload);

@@ -80,6 +80,8 @@ pub(crate) struct FileState {
     pub(crate) live_batches: u64,
     /// A job is making a segment of it.
     pub(crate) sealing: bool,
+    /// It cannot be sealed: it goes once nothing in it lives.
+    pub(crate) unsealable: bool,
     /// What a footer of it needs, if all of it was written in this life and it ended.
     pub(crate) draft: Option<Box<FooterDraft>>,
 }

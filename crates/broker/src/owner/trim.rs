@@ -69,6 +69,8 @@ impl Owner {
             self.upkeep.next_retention = now + self.config.retention_check;
             self.upkeep.cursor = Some(None);
         }
+        // Clients ask again; on a full device those who asked before must not pile up.
+        self.waiting.retain(|proposal| !proposal.is_given_up());
         self.end_file_of_many_batches();
         self.drop_dead_segments();
         self.release_more();
@@ -123,7 +125,7 @@ impl Owner {
             }
         }
         if let Some(file) = ends {
-            self.log.end_file(file);
+            self.end_file(file);
         }
         self.upkeep.cursor = last.map(Some);
         for (id, new) in due {

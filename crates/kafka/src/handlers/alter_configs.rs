@@ -83,6 +83,7 @@ async fn alter(
     let mentions = mentions(&changes, |change| {
         (change.resource_type, change.resource_name.as_str())
     });
+    let in_time = InTime::usual();
     let mut answers = Vec::new();
     for changes in pieces(firsts(changes, mentions).collect()) {
         let altered = changes.into_iter().map(async |(mut change, is_twice)| {
@@ -90,7 +91,7 @@ async fn alter(
                 let message = "the resource stands twice in the request".to_owned();
                 change.change = Err((ErrorCode::INVALID_REQUEST, message));
             }
-            alter_one(call, change, validate_only).await
+            alter_one(call, change, validate_only, in_time).await
         });
         answers.extend(join_all(altered).await);
     }
@@ -101,6 +102,7 @@ async fn alter_one(
     call: &Call,
     change: Change,
     validate_only: bool,
+    in_time: InTime,
 ) -> AlterConfigsResourceResponse {
     let mut response = AlterConfigsResourceResponse {
         error_message: None,
@@ -108,14 +110,19 @@ async fn alter_one(
         resource_name: change.resource_name.clone(),
         ..AlterConfigsResourceResponse::default()
     };
-    if let Err((code, message)) = apply(call, change, validate_only).await {
+    if let Err((code, message)) = apply(call, change, validate_only, in_time).await {
         response.error_code = code;
         response.error_message = Some(message);
     }
     response
 }
 
-async fn apply(call: &Call, change: Change, validate_only: bool) -> Result<(), Refusal> {
+async fn apply(
+    call: &Call,
+    change: Change,
+    validate_only: bool,
+    in_time: InTime,
+) -> Result<(), Refusal> {
     match ResourceType::from(change.resource_type) {
         ResourceType::Topic => {}
         ResourceType::Broker => {
@@ -132,7 +139,7 @@ async fn apply(call: &Call, change: Change, validate_only: bool) -> Result<(), R
         change: change.change?,
     };
     let altered = call.session.broker().alter_config(request, validate_only);
-    match InTime::usual().wait(altered).await {
+    match in_time.wait(altered).await {
         Some(altered) => altered.map_err(|error| (error.code(), error.to_string())),
         None => Err((ErrorCode::REQUEST_TIMED_OUT, TOO_LATE.to_owned())),
     }

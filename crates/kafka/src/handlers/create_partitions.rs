@@ -54,11 +54,14 @@ pub(super) async fn run(call: &Call, request: CreatePartitionsRequest) -> Create
 /// How many partitions a topic would get.
 fn added(call: &Call, topic: &CreatePartitionsTopic) -> i64 {
     let found = call.session.broker().shared().topic(&topic.name);
-    let current = found.map_or(0, |topic| topic.partitions.len());
-    let current = i64::try_from(current).unwrap_or(i64::MAX);
-    // What no topic may have is told by itself.
-    let count = i64::from(topic.count.min(TOPIC_PARTITIONS_MAX));
-    (count - current).max(0)
+    match found {
+        // What no topic may have is told so by itself, and so is a topic that is not there.
+        Some(found) if topic.count <= TOPIC_PARTITIONS_MAX => {
+            let current = i64::try_from(found.partitions.len()).unwrap_or(i64::MAX);
+            (i64::from(topic.count) - current).max(0)
+        }
+        _ => 0,
+    }
 }
 
 async fn grow(

@@ -41,6 +41,7 @@ pub(super) async fn run(call: &Call, request: CreateTopicsRequest) -> CreateTopi
         topics.extend(join_all(made).await);
     }
     let message = "the topic stands twice in the request";
+    let refused = refused.into_iter().map(|topic| topic.name);
     topics.extend(refuse(refused, ErrorCode::INVALID_REQUEST, message));
     CreateTopicsResponse {
         topics,
@@ -56,27 +57,31 @@ fn too_many(call: &Call, topics: &[CreatableTopic]) -> Option<CreateTopicsRespon
         Err(_) if topic.assignments.is_empty() => usize::try_from(default).unwrap_or(0),
         Err(_) => topic.assignments.len(),
     };
-    let sum = topics.iter().map(partitions).fold(0, usize::saturating_add);
-    // One topic of too many partitions is told so by itself.
-    let is_sum_too_large = topics.len() > 1 && sum > PARTITIONS_MAX;
-    if topics.len() <= TOPICS_MAX && !is_sum_too_large {
+    // A topic of more than one may have is told so by itself.
+    let counts = topics
+        .iter()
+        .map(partitions)
+        .filter(|count| *count <= PARTITIONS_MAX);
+    let sum = counts.fold(0, usize::saturating_add);
+    if topics.len() <= TOPICS_MAX && sum <= PARTITIONS_MAX {
         return None;
     }
     let message =
         format!("a request may make {TOPICS_MAX} topics with {PARTITIONS_MAX} partitions in all");
+    let names = topics.iter().map(|topic| topic.name.clone());
     Some(CreateTopicsResponse {
-        topics: refuse(topics.to_vec(), ErrorCode::POLICY_VIOLATION, &message).collect(),
+        topics: refuse(names, ErrorCode::POLICY_VIOLATION, &message).collect(),
         ..CreateTopicsResponse::default()
     })
 }
 
 /// One answer for each name.
 fn refuse(
-    topics: Vec<CreatableTopic>,
+    names: impl Iterator<Item = String>,
     error_code: ErrorCode,
     message: &str,
 ) -> impl Iterator<Item = CreatableTopicResult> {
-    let names: BTreeSet<_> = topics.into_iter().map(|topic| topic.name).collect();
+    let names: BTreeSet<_> = names.collect();
     names.into_iter().map(move |name| CreatableTopicResult {
         name,
         error_code,

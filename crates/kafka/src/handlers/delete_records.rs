@@ -10,7 +10,7 @@ use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
 use crate::wire::messages::{
     DeleteRecordsPartition, DeleteRecordsPartitionResult, DeleteRecordsRequest,
-    DeleteRecordsResponse, DeleteRecordsTopic, DeleteRecordsTopicResult,
+    DeleteRecordsResponse, DeleteRecordsTopicResult,
 };
 
 /// Stands for the high watermark.
@@ -18,37 +18,36 @@ const TO_THE_END: i64 = -1;
 
 pub(super) async fn run(call: &Call, request: DeleteRecordsRequest) -> DeleteRecordsResponse {
     let in_time = InTime::of_request(request.timeout_ms);
-    let mut topics = Vec::with_capacity(request.topics.len());
+    let mut topics: Vec<DeleteRecordsTopicResult> = Vec::with_capacity(request.topics.len());
+    let mut asked = Vec::new();
     for topic in request.topics {
-        topics.push(trim_topic(call, topic, in_time).await);
+        let found = call.session.broker().shared().topic(&topic.name);
+        let partitions = topic.partitions.into_iter();
+        asked.extend(partitions.map(|partition| (topics.len(), found.clone(), partition)));
+        topics.push(DeleteRecordsTopicResult {
+            name: topic.name,
+            partitions: Vec::new(),
+        });
+    }
+    for asked in pieces(asked) {
+        let trimmed = asked.iter().map(async |(at, topic, partition)| {
+            let trimmed = trim(call, topic.as_deref(), partition, in_time).await;
+            let result = DeleteRecordsPartitionResult {
+                partition_index: partition.partition_index,
+                low_watermark: trimmed.map_or(-1, |log_start| log_start.0),
+                error_code: trimmed.err().unwrap_or_default(),
+            };
+            (*at, result)
+        });
+        for (at, result) in join_all(trimmed).await {
+            if let Some(topic) = topics.get_mut(at) {
+                topic.partitions.push(result);
+            }
+        }
     }
     DeleteRecordsResponse {
         topics,
         ..DeleteRecordsResponse::default()
-    }
-}
-
-async fn trim_topic(
-    call: &Call,
-    asked: DeleteRecordsTopic,
-    in_time: InTime,
-) -> DeleteRecordsTopicResult {
-    let topic = call.session.broker().shared().topic(&asked.name);
-    let mut partitions = Vec::with_capacity(asked.partitions.len());
-    for asked in pieces(asked.partitions) {
-        let trimmed = asked.iter().map(async |partition| {
-            let trimmed = trim(call, topic.as_deref(), partition, in_time).await;
-            DeleteRecordsPartitionResult {
-                partition_index: partition.partition_index,
-                low_watermark: trimmed.map_or(-1, |log_start| log_start.0),
-                error_code: trimmed.err().unwrap_or_default(),
-            }
-        });
-        partitions.extend(join_all(trimmed).await);
-    }
-    DeleteRecordsTopicResult {
-        partitions,
-        name: asked.name,
     }
 }
 

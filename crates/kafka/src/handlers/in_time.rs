@@ -7,7 +7,7 @@ use types::limits::{KAFKA_CHANGE_MS, KAFKA_CHANGE_MS_MIN};
 
 /// What the answer says of a change that is not on disk in time.
 pub(super) const TOO_LATE: &str =
-    "the change was not on disk within the request's time, it may still be made";
+    "the change was not on disk within the request's time, it may be made all the same";
 
 /// Until when the changes of a request are waited for.
 #[derive(Clone, Copy, Debug)]

@@ -34,6 +34,8 @@ pub(super) async fn run(call: &Call, request: MetadataRequest) -> MetadataRespon
     let topics = match request.topics.filter(|topics| !is_all(topics)) {
         Some(topics) => {
             let create = request.allow_auto_topic_creation && info.auto_create;
+            // A client that asks for metadata asks again anyway.
+            let create = create.then(|| InTime::of_request(0));
             let mentions = mentions(&topics, |topic| key(topic, call.version()));
             let topics = firsts(topics, mentions).map(|(topic, _)| topic).collect();
             let mut described = Vec::new();
@@ -92,7 +94,7 @@ async fn asked(
     call: &Call,
     describe: &Describe,
     asked: MetadataRequestTopic,
-    create: bool,
+    create: Option<InTime>,
 ) -> MetadataResponseTopic {
     let shared = call.session.broker().shared();
     if is_by_id(&asked, call.version()) {
@@ -114,21 +116,20 @@ async fn asked(
     if let Err(error) = check_name(&name) {
         return describe.error(name, error.code());
     }
-    if !create || is_internal(&name) {
+    let Some(in_time) = create.filter(|_| !is_internal(&name)) else {
         return describe.error(name, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
-    }
-    match make(call, &name).await {
+    };
+    match make(call, &name, in_time).await {
         Ok(topic) => describe.topic(&topic),
         Err(code) => describe.error(name, code),
     }
 }
 
 /// Makes a topic with the broker's defaults. It is there when this ends.
-async fn make(call: &Call, name: &str) -> Result<Arc<Topic>, ErrorCode> {
+async fn make(call: &Call, name: &str, in_time: InTime) -> Result<Arc<Topic>, ErrorCode> {
     let broker = call.session.broker();
     let made = broker.create_topic(CreateTopicRequest::with_defaults(name), false);
-    // A client that asks for metadata asks again anyway.
-    let code = match InTime::of_request(0).wait(made).await {
+    let code = match in_time.wait(made).await {
         None | Some(Ok(_)) => ErrorCode::LEADER_NOT_AVAILABLE,
         Some(Err(error)) => match error.code() {
             // Somebody else is making it: clients ask again after this.

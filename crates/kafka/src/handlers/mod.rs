@@ -27,7 +27,6 @@ mod produce_timer;
 mod resource;
 
 use bytes::Bytes;
-use tokio::sync::OwnedSemaphorePermit;
 
 use crate::server::Answer;
 use crate::wire::{
@@ -81,19 +80,14 @@ pub(crate) async fn start_produce(session: Session, frame: Bytes) -> Result<Star
     }
 }
 
-/// Does all of a request. `reserved` is the memory of a large frame: only batches are used from
-/// there, every other request gives frame and memory back once it is read.
-pub(crate) async fn run(
-    session: Session,
-    frame: Bytes,
-    mut reserved: Option<OwnedSemaphorePermit>,
-) -> Result<Outcome, Closed> {
+/// Does all of a request.
+pub(crate) async fn run(session: Session, frame: Bytes) -> Result<Outcome, Closed> {
     let decoded = decode(&frame)?;
     let bytes = frame.len();
+    // Of a request without batches nothing is used from there.
     drop(frame);
     match decoded {
         Decoded::Request(header, request) => {
-            reserved.take_if(|_| !matches!(request, Request::Produce(_)));
             dispatch(Call { session, header }, request, bytes).await
         }
         Decoded::Answer(answer) => Ok(Some(answer)),
@@ -122,7 +116,7 @@ fn decode(frame: &Bytes) -> Result<Decoded, Closed> {
 async fn dispatch(call: Call, request: Request, bytes: usize) -> Result<Outcome, Closed> {
     match request {
         Request::Produce(request) => produce::run(call, request, bytes).await,
-        Request::Fetch(request) => fetch::run(call, request).await,
+        Request::Fetch(request) => fetch::run(call, request, bytes).await,
         Request::ListOffsets(request) => call.answer(&list_offsets::run(&call, request).await),
         Request::Metadata(request) => call.answer(&metadata::run(&call, request).await),
         Request::OffsetFetch(request) => call.answer(&offset_fetch::run(&call, request)),

@@ -45,7 +45,8 @@ struct Queued {
     bytes: usize,
     /// It changes nothing.
     reads: bool,
-    /// Memory that it was given, if it is large and not read yet; batches need it up to the answer.
+    /// Memory that it was given, if it is large.
+    #[expect(dead_code, reason = "given back when the request is answered")]
     reserved: Option<OwnedSemaphorePermit>,
 }
 
@@ -152,7 +153,7 @@ impl Pipeline {
         };
         if let Step::Waiting(frame) = &mut oldest.step {
             let frame = std::mem::take(frame);
-            let run = crate::handlers::run(session.clone(), frame, oldest.reserved.take());
+            let run = crate::handlers::run(session.clone(), frame);
             oldest.step = Step::Running(Box::pin(run));
         }
         let outcome = match &mut oldest.step {

@@ -15,6 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use types::limits::{
     BATCH_BYTES_DEFAULT, KAFKA_FETCH_ANSWER_BYTES, KAFKA_FETCH_SHARE_BYTES, KAFKA_FETCH_STEP,
+    KAFKA_TRUSTED_FRAME_BYTES_MAX,
 };
 
 use self::partition::{Asked, Found};
@@ -34,13 +35,21 @@ const ID_VERSION: i16 = 13;
 /// From this version on an answer tells where the leader listens.
 const ENDPOINTS_VERSION: i16 = 16;
 
-pub(super) async fn run(call: Call, mut request: FetchRequest) -> Result<Outcome, Closed> {
+pub(super) async fn run(
+    call: Call,
+    mut request: FetchRequest,
+    bytes: usize,
+) -> Result<Outcome, Closed> {
     if let Some(code) = session_error(&request, call.version()) {
         let error_code = code;
         return call.answer(&FetchResponse {
             error_code,
             ..FetchResponse::default()
         });
+    }
+    if bytes > KAFKA_TRUSTED_FRAME_BYTES_MAX {
+        // It holds memory that all large requests share.
+        request.max_wait_ms = 0;
     }
     forget_repeats(&mut request.topics);
     let fetch = Fetch::new(&call, &request);

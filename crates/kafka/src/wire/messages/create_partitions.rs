@@ -5,7 +5,7 @@ wire_struct! {
     /// Adds partitions to topics.
     pub struct CreatePartitionsRequest {
         topics: Vec<CreatePartitionsTopic> [0..],
-        timeout_ms: i32 [0..],
+        timeout_ms: i32 [0..] = 60_000,
         validate_only: bool [0..],
     }
 

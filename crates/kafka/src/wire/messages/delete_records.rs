@@ -5,7 +5,7 @@ wire_struct! {
     /// Trims partitions from the start.
     pub struct DeleteRecordsRequest {
         topics: Vec<DeleteRecordsTopic> [0..],
-        timeout_ms: i32 [0..],
+        timeout_ms: i32 [0..] = 60_000,
     }
 
     /// Partitions of one topic.

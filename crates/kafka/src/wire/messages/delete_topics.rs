@@ -8,7 +8,7 @@ wire_struct! {
     pub struct DeleteTopicsRequest {
         topics: Vec<DeleteTopicState> [6..],
         topic_names: Vec<String> [0..=5],
-        timeout_ms: i32 [0..],
+        timeout_ms: i32 [0..] = 60_000,
     }
 
     /// A topic to delete, by name or by id.
