@@ -2,7 +2,7 @@
 //! one small thing per step, so that the log's own syncs never queue behind it for long.
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -376,7 +376,7 @@ impl Background {
             Job::CheckpointEnd => self.finish_checkpoint(),
             Job::Remove(segment) => self.remove(segment, now),
             Job::Recycle(file) => self.recycle(file, now),
-            Job::Discard(file) => self.discard(&file),
+            Job::Discard(file) => self.discard(&file.path),
             Job::Punch {
                 segment,
                 log_starts,
@@ -500,16 +500,18 @@ impl Background {
 
     fn recycle(&mut self, file: Arc<LogFile>, now: Duration) {
         match unread(file) {
-            Ok(file) if self.is_wanted(&file) => match self.provisioner.recycle(file) {
-                Ok(spare) => self.log.add_spare(spare),
-                Err(error) => {
-                    tracing::warn!(
-                        error = error_chain(&error),
-                        "a dead log file stays as it is"
-                    );
+            Ok(file) if self.is_wanted(&file) => {
+                let path = file.path.clone();
+                match self.provisioner.recycle(file) {
+                    Ok(spare) => self.log.add_spare(spare),
+                    Err(error) => {
+                        let error = error_chain(&error);
+                        tracing::warn!(error, "a dead log file makes no spare");
+                        self.discard(&path);
+                    }
                 }
-            },
-            Ok(file) => self.discard(&file),
+            }
+            Ok(file) => self.discard(&file.path),
             Err(shared) => self.hold(Job::Recycle(shared), now),
         }
     }
@@ -520,8 +522,8 @@ impl Background {
         !is_small && self.log.spare_count() < SPARES_WANTED + 1
     }
 
-    fn discard(&self, file: &LogFile) {
-        if let Err(error) = self.provisioner.remove(&file.path) {
+    fn discard(&self, path: &Path) {
+        if let Err(error) = self.provisioner.remove(path) {
             let error = error_chain(&error);
             tracing::warn!(error, "a dead log file stays on the disk");
         }

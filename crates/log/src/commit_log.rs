@@ -604,14 +604,16 @@ impl WriterMachine {
         state.writing = false;
         state.written = frame.number;
         state.written_bytes += frame.frame_bytes;
-        state.room = self.writer.room();
+        // A file may be told to end while a frame is written to it.
+        let ends = state.ending == Some(frame.file);
+        state.room = if ends { 0 } else { self.writer.room() };
         state.dues.push_back((frame.number, due));
         state.small = frame.frame_bytes <= WRITER_SYNC_BYTES_MAX;
         // Somebody may be answered before the sync.
         state.news |= due > now;
         // An empty frame proves the ones before it and needs no proof itself.
         state.needs_proof = !frame.entries.is_empty();
-        state.proof_due = None;
+        state.proof_due = ends.then_some(now);
         let file = Arc::clone(self.writer.file());
         state.events.push(LogEvent::Written { frame, file });
     }
@@ -719,7 +721,9 @@ impl SyncerMachine {
             // Who looked meanwhile waits.
             self.log.syncer_work.notify_one();
         }
-        if state.written == target && state.needs_proof && !mutant::is(Mutant::NoIdleFrame) {
+        let ends = state.ending == Some(state.file.sequence);
+        if state.written == target && state.needs_proof && !ends && !mutant::is(Mutant::NoIdleFrame)
+        {
             let rest = if state.closing {
                 Duration::ZERO
             } else {

@@ -40,6 +40,8 @@ struct SlowSyncs {
 struct Meanwhile {
     syncer: Option<SyncerMachine>,
     did: Option<Progress>,
+    /// A file that is told to end while a frame is written.
+    ends: Option<(Arc<CommitLog>, FileSequence)>,
 }
 
 impl Hook for SlowSyncs {
@@ -51,6 +53,11 @@ impl Hook for SlowSyncs {
             if let Some(mut syncer) = meanwhile.syncer.take() {
                 meanwhile.did = Some(syncer.step());
             }
+        }
+        if operation.op == Op::Write
+            && let Some((log, file)) = self.meanwhile.lock().unwrap().ends.take()
+        {
+            log.end_file(file);
         }
         None
     }
@@ -208,6 +215,27 @@ fn a_file_that_is_told_to_end_does_so_with_an_empty_frame_where_spares_are_enoug
         panic!("{events:?}");
     };
     assert_eq!((file.sequence, frame.entries.len()), (first, 0));
+}
+
+#[test]
+fn a_file_that_is_told_to_end_while_a_frame_is_written_ends_behind_that() {
+    let mut node = Node::new();
+    for _ in 0..=SPARES_RESERVED {
+        node.log.add_spare(node.provisioner.make().unwrap());
+    }
+    node.append(1000);
+    let first = FileSequence(1);
+    node.meanwhile.lock().unwrap().ends = Some((Arc::clone(&node.log), first));
+    assert_eq!(node.write(), HandOver::Writer);
+    let spare = node.log.spare_room_bytes(0);
+    assert_eq!(node.log.room_bytes(0), spare, "its room counts no more");
+    assert_eq!(node.syncer.step(), Progress::Worked);
+    assert_eq!(node.writer.step(), Progress::Worked, "the new file");
+    let (events, _) = node.log.take_events();
+    let [LogEvent::Written { .. }, LogEvent::Ended { file, .. }] = events.as_slice() else {
+        panic!("{events:?}");
+    };
+    assert_eq!(file.sequence, first);
 }
 
 #[test]

@@ -152,6 +152,8 @@ pub const KAFKA_FETCH_SHARE_BYTES: usize = 32 << 10;
 pub const KAFKA_FETCH_STEP: usize = 64;
 /// Reads of which a reader's thread finds the beginnings before others get their turn.
 pub const READ_BEGINNINGS_STEP: usize = 64;
+/// How long a fetch whose request is large waits for records.
+pub const KAFKA_LARGE_FETCH_WAIT_MS_MAX: i32 = 500;
 /// How long batches are checked between two looks at what else waits.
 pub const CHECK_STEP_US: u64 = 500;
 /// The least that a change of metadata is given, whatever its request allows: some clients allow

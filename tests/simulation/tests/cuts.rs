@@ -88,7 +88,16 @@ const PATHS: &[(&str, &[(Op, &str)])] = &[
         ],
     ),
     ("fill", &[(Op::Write, "frames"), (Op::SyncData, "frames")]),
-    ("recycle", HEADER),
+    (
+        "recycle",
+        &[
+            (Op::Allocate, "log file"),
+            (Op::Write, "header 1"),
+            (Op::SyncData, "header 1"),
+            (Op::Write, "header 2"),
+            (Op::SyncData, "header 2"),
+        ],
+    ),
     (
         "seal",
         &[

@@ -344,6 +344,9 @@ impl Owner {
         while self.outbox.len() < OWNER_DECIDE_MAX
             && let Some(proposal) = self.waiting.pop_front()
         {
+            if proposal.is_given_up() {
+                continue;
+            }
             if self.metadata_space(&proposal) > self.metadata_room_bytes {
                 self.waiting.push_front(proposal);
                 return;

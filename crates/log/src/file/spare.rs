@@ -119,7 +119,8 @@ impl Provisioner {
         }
     }
 
-    /// Makes a spare of a log file that nobody needs or reads any more.
+    /// Makes a spare of a log file that nobody needs or reads any more. Where it was to be sealed and
+    /// was not, blocks of it may have been given back: it gets all of them again.
     ///
     /// # Errors
     /// Those of the device; the file stays what it was, or is already a spare.
@@ -130,6 +131,7 @@ impl Provisioner {
             file_bytes: file.file_bytes,
             filled: true,
         };
+        spare.file.allocate(0, spare.file_bytes)?;
         self.mark(&spare)?;
         Ok(spare)
     }

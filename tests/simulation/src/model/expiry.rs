@@ -47,8 +47,10 @@ impl Retention {
     }
 }
 
-fn lower<T: std::str::FromStr + Ord + Copy>(least: &mut Option<T>, value: &str) {
-    if let Ok(value) = value.parse() {
+/// A value of -1 stands for ever.
+fn lower<T: TryFrom<i64> + Ord + Copy>(least: &mut Option<T>, value: &str) {
+    let value = value.parse::<i64>().ok().filter(|value| *value >= 0);
+    if let Some(value) = value.and_then(|value| T::try_from(value).ok()) {
         *least = Some(least.map_or(value, |least| least.min(value)));
     }
 }

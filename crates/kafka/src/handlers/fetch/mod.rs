@@ -15,7 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Instant;
 use types::limits::{
     BATCH_BYTES_DEFAULT, KAFKA_FETCH_ANSWER_BYTES, KAFKA_FETCH_SHARE_BYTES, KAFKA_FETCH_STEP,
-    KAFKA_TRUSTED_FRAME_BYTES_MAX,
+    KAFKA_LARGE_FETCH_WAIT_MS_MAX, KAFKA_TRUSTED_FRAME_BYTES_MAX,
 };
 
 use self::partition::{Asked, Found};
@@ -49,7 +49,7 @@ pub(super) async fn run(
     }
     if bytes > KAFKA_TRUSTED_FRAME_BYTES_MAX {
         // It holds memory that all large requests share.
-        request.max_wait_ms = 0;
+        request.max_wait_ms = request.max_wait_ms.min(KAFKA_LARGE_FETCH_WAIT_MS_MAX);
     }
     forget_repeats(&mut request.topics);
     let fetch = Fetch::new(&call, &request);

@@ -82,7 +82,10 @@ pub(super) fn print(args: &ProduceBench, threads: &[Measured], client_cpu_second
             0.0
         },
         confirm: (args.acks.number() != 0).then(|| latency.percentiles()),
-        histogram: latency.histogram(),
+        histogram: match args.acks.number() {
+            0 => Vec::new(),
+            _ => latency.histogram(),
+        },
         client_cpu_seconds,
     };
     if args.json {
