@@ -168,7 +168,7 @@ impl Broker {
         let (reply, answer) = oneshot::channel();
         let append = AppendProposal {
             parts,
-            reply: Some(reply),
+            reply,
             permit,
         };
         self.inner.inbox.push_held(Proposal::Append(append));

@@ -167,7 +167,7 @@ impl Calm {
             .part(partition, value_bytes)
             .map_err(|_| AppendError::Full)?;
         let results = self.ask(|reply| {
-            let (parts, reply) = (vec![part], Some(reply));
+            let (parts, reply) = (vec![part], reply);
             Proposal::Append(AppendProposal {
                 parts,
                 reply,
@@ -191,7 +191,7 @@ impl Calm {
         let parts = vec![self.part(partition, value_bytes)?];
         let append = AppendProposal {
             parts,
-            reply: None,
+            reply: oneshot::channel().0,
             permit: None,
         };
         self.node.inbox.push(Proposal::Append(append));

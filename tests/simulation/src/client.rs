@@ -314,13 +314,13 @@ impl Client {
 
     fn send(&mut self, scene: &mut Scene<'_>, parts: Vec<AppendPart>, sent: Vec<SubmissionId>) {
         let (reply, answer) = oneshot::channel();
-        // Of producers that want no answer.
+        // Of clients that leave before they are answered.
         let silent = sent
             .iter()
             .all(|id| scene.model.submission(*id).is_some_and(is_of_nobody))
             && scene.random.chance(1, 8);
-        let reply = (!silent).then_some(reply);
         if silent {
+            drop(answer);
             for id in sent {
                 scene
                     .model

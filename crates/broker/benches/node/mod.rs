@@ -110,7 +110,6 @@ impl Node {
                 batch,
                 origin: log::Origin::Kafka,
             }];
-            let reply = Some(reply);
             inbox.push(Proposal::Append(AppendProposal {
                 parts,
                 reply,

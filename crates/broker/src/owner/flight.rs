@@ -41,7 +41,7 @@ pub(crate) enum Then {
     /// The results of an append are sent.
     Append {
         results: AppendResults,
-        reply: Option<Reply<AppendResults>>,
+        reply: Reply<AppendResults>,
         /// Gives the memory back when dropped.
         permit: Option<OwnedSemaphorePermit>,
     },
@@ -95,10 +95,8 @@ impl Then {
 }
 
 /// Sends an answer; whoever asked may have left.
-pub(crate) fn send<T>(reply: Option<Reply<T>>, value: T) {
-    if let Some(reply) = reply {
-        let _gone = reply.send(value).is_err();
-    }
+pub(crate) fn send<T>(reply: Reply<T>, value: T) {
+    let _gone = reply.send(value).is_err();
 }
 
 /// Who waits, by the index that they wait for.

@@ -37,7 +37,7 @@ impl Owner {
         let stamp = self.stamp();
         let draft = Draft::new(SHARED_SHARD, Kind::CleanStop, stamp, bytes::Bytes::new());
         let index = self.propose(draft, Effect::CleanStop);
-        let tell = move |done| send(Some(reply), done);
+        let tell = move |done| send(reply, done);
         self.on_synced.push(index, Then::Tell(Box::new(tell)));
     }
 
@@ -119,21 +119,21 @@ impl Proposal {
     pub(super) fn refuse(self) {
         match self {
             Self::Append(append) => append.refuse(),
-            Self::Trim { reply, .. } => send(Some(reply), Err(Stopped.into())),
+            Self::Trim { reply, .. } => send(reply, Err(Stopped.into())),
             Self::CreateTopic { reply, .. } => {
-                send(Some(reply), Err(CreateTopicError::Stopped(Stopped)));
+                send(reply, Err(CreateTopicError::Stopped(Stopped)));
             }
             Self::DeleteTopic { reply, .. } => {
-                send(Some(reply), Err(DeleteTopicError::Stopped(Stopped)));
+                send(reply, Err(DeleteTopicError::Stopped(Stopped)));
             }
             Self::CreatePartitions { reply, .. } => {
-                send(Some(reply), Err(CreatePartitionsError::Stopped(Stopped)));
+                send(reply, Err(CreatePartitionsError::Stopped(Stopped)));
             }
             Self::AlterConfig { reply, .. } => {
-                send(Some(reply), Err(AlterConfigError::Stopped(Stopped)));
+                send(reply, Err(AlterConfigError::Stopped(Stopped)));
             }
-            Self::ProducerId { reply } => send(Some(reply), Err(Stopped)),
-            Self::Stop { reply } => send(Some(reply), Err(Stopped)),
+            Self::ProducerId { reply } => send(reply, Err(Stopped)),
+            Self::Stop { reply } => send(reply, Err(Stopped)),
             Self::Job(_) => {}
         }
     }

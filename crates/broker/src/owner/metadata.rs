@@ -61,7 +61,7 @@ impl Owner {
         E: From<Stopped> + Send + 'static,
     {
         let tell = move |done: Result<(), Stopped>| {
-            send(Some(reply), done.map(|()| value).map_err(E::from));
+            send(reply, done.map(|()| value).map_err(E::from));
         };
         self.on_synced.push(index, Then::Tell(Box::new(tell)));
     }
@@ -81,7 +81,7 @@ impl Owner {
         let decided = decide_create_topic(self.view(), request, &context);
         let Decision { entry, warnings } = match decided {
             Ok(decision) => decision,
-            Err(error) => return send(Some(reply), Err(error)),
+            Err(error) => return send(reply, Err(error)),
         };
         let MetadataEntry::CreateTopic { partitions, .. } = &entry else {
             return;
@@ -92,9 +92,9 @@ impl Owner {
             partitions,
         };
         let payload = match self.encode_checked(&entry) {
-            Ok(_) if validate_only => return send(Some(reply), Ok(made)),
+            Ok(_) if validate_only => return send(reply, Ok(made)),
             Ok(payload) => payload,
-            Err(error) => return send(Some(reply), Err(error.into())),
+            Err(error) => return send(reply, Err(error.into())),
         };
         let index = self.propose_encoded(entry, payload);
         self.answer_at(index, reply, made);
@@ -110,7 +110,7 @@ impl Owner {
     ) {
         let entry = match decide_delete_topic(self.view(), topic) {
             Ok(entry) => entry,
-            Err(error) => return send(Some(reply), Err(error)),
+            Err(error) => return send(reply, Err(error)),
         };
         if let Some(found) = self.view().find(topic) {
             for id in found.into_owned().partitions {
@@ -130,10 +130,10 @@ impl Owner {
         reply: Reply<Result<(), CreatePartitionsError>>,
     ) {
         match decide_create_partitions(self.view(), request, self.config.node_id) {
-            Err(error) => send(Some(reply), Err(error)),
+            Err(error) => send(reply, Err(error)),
             Ok(entry) => match self.encode_checked(&entry) {
-                Err(error) => send(Some(reply), Err(error.into())),
-                Ok(_) if validate_only => send(Some(reply), Ok(())),
+                Err(error) => send(reply, Err(error.into())),
+                Ok(_) if validate_only => send(reply, Ok(())),
                 Ok(payload) => {
                     let index = self.propose_encoded(entry, payload);
                     self.answer_at(index, reply, ());
@@ -150,12 +150,12 @@ impl Owner {
     ) {
         let decided = decide_alter_config(self.view(), request, &self.applied.defaults);
         match decided {
-            Err(error) => send(Some(reply), Err(error)),
+            Err(error) => send(reply, Err(error)),
             Ok(Decision { entry, warnings }) => {
                 let payload = match self.encode_checked(&entry) {
-                    Ok(_) if validate_only => return send(Some(reply), Ok(())),
+                    Ok(_) if validate_only => return send(reply, Ok(())),
                     Ok(payload) => payload,
-                    Err(error) => return send(Some(reply), Err(error.into())),
+                    Err(error) => return send(reply, Err(error.into())),
                 };
                 let index = self.propose_encoded(entry, payload);
                 self.answer_at(index, reply, ());

@@ -555,7 +555,9 @@ impl Owner {
         }
         self.waiting.drain(..).for_each(Proposal::refuse);
         // Its checkpoint may never be written.
-        send(self.stopping.take(), Err(Stopped));
+        if let Some(reply) = self.stopping.take() {
+            send(reply, Err(Stopped));
+        }
     }
 
     fn refuse_all(&mut self) {

@@ -43,8 +43,8 @@ pub type AppendResults = Vec<Result<Appended, AppendError>>;
 pub struct AppendProposal {
     /// The batches, each for another partition.
     pub parts: Vec<AppendPart>,
-    /// `None` where nobody waits.
-    pub reply: Option<Reply<AppendResults>>,
+    /// Who waits.
+    pub reply: Reply<AppendResults>,
     /// Memory that the batches were admitted against, given back when they are applied.
     pub permit: Option<OwnedSemaphorePermit>,
 }

@@ -141,7 +141,7 @@ impl Owner {
     ) {
         let state = self.applied.partitions.get(&id).filter(|s| !s.deleting);
         let Some(state) = state else {
-            return send(Some(reply), Err(TrimError::UnknownPartition));
+            return send(reply, Err(TrimError::UnknownPartition));
         };
         let end = state.shared.end();
         let to = to.unwrap_or(end);
@@ -150,7 +150,7 @@ impl Owner {
                 offset: to.0,
                 end: end.0,
             };
-            return send(Some(reply), Err(error));
+            return send(reply, Err(error));
         }
         let start = state.next_log_start;
         let index = if to > start {
@@ -162,7 +162,7 @@ impl Owner {
         };
         let start = start.max(to);
         let tell = move |done: Result<(), Stopped>| {
-            send(Some(reply), done.map(|()| start).map_err(TrimError::from));
+            send(reply, done.map(|()| start).map_err(TrimError::from));
         };
         self.on_synced.push(index, Then::Tell(Box::new(tell)));
     }

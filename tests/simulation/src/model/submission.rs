@@ -24,7 +24,7 @@ pub struct Submission {
     pub sync: bool,
     /// It was refused: it is nowhere.
     pub refused: bool,
-    /// Its producer wanted no answer: whether it was refused nobody knows.
+    /// Its client left before the answer: whether it was refused nobody knows.
     pub silent: bool,
     /// Wall time at which it was sent first.
     pub sent_ms: i64,
