@@ -68,7 +68,12 @@ impl Partition {
     /// Whether something is decided that readers cannot see yet.
     #[must_use]
     pub fn has_pending(&self) -> bool {
-        self.decided_end.load(Ordering::Acquire) > self.end.load(Ordering::Acquire)
+        self.decided_end() > self.end()
+    }
+
+    /// The offset after the last one that was given to a record.
+    fn decided_end(&self) -> Offset {
+        Offset(self.decided_end.load(Ordering::Acquire))
     }
 
     /// Whether its topic is gone.
@@ -118,13 +123,14 @@ impl Partition {
     /// Whether `from` can be read or waited for.
     ///
     /// # Errors
-    /// The partition is gone, or `from` lies before its log start or after its end.
+    /// The partition is gone, or `from` lies before its log start or after what was appended.
     pub fn check_readable(&self, from: Offset) -> Result<(), FetchError> {
         if self.is_deleted() {
             return Err(FetchError::UnknownPartition);
         }
         let (log_start, end) = (self.log_start(), self.end());
-        if from < log_start || from > end {
+        // What is decided may be named by an answer before readers see it.
+        if from < log_start || from > end.max(self.decided_end()) {
             let (offset, log_start, end) = (from.0, log_start.0, end.0);
             return Err(FetchError::OffsetOutOfRange {
                 offset,
@@ -157,7 +163,7 @@ impl Partition {
     ) -> Result<Option<Plan>, FetchError> {
         self.check_readable(from)?;
         let until = self.readable_until(from)?;
-        if from == until {
+        if from >= until {
             return Ok(None);
         }
         let want = Want {

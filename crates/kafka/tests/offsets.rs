@@ -210,5 +210,18 @@ async fn no_group_has_committed_anything() {
         ..request
     };
     assert_eq!(client.call(2, &all).await.topics, []);
+    let too_many = OffsetFetchRequest {
+        groups: vec![OffsetFetchGroup {
+            topics: Some(vec![OffsetFetchTopic {
+                name: "t".to_owned(),
+                partition_indexes: vec![0; 100_001],
+            }]),
+            ..group(-1)
+        }],
+        ..OffsetFetchRequest::default()
+    };
+    let refused = client.call(8, &too_many).await.groups;
+    assert_eq!(refused[0].error_code, ErrorCode::INVALID_REQUEST);
+    assert_eq!(refused[0].topics, []);
     node.stop().await;
 }

@@ -11,6 +11,7 @@ use record::{BatchBuilder, Codec};
 use support::{
     Client, TestNode, batch, batches, built, delete_records, fetch, packed, produce, values,
 };
+use types::limits::KAFKA_REFUSALS_MAX;
 use types::{ProducerEpoch, ProducerId, Sequence, TopicId};
 
 fn producing(id: i64, epoch: i16, sequence: i32, values: &[&str]) -> Bytes {
@@ -57,6 +58,10 @@ async fn batches_come_back_byte_for_byte_through_every_version() {
         let log_start = if version < 5 { -1 } else { 0 };
         assert_eq!(data.log_start_offset, log_start);
         assert_eq!(data.aborted_transactions, None);
+        request.isolation_level = 1;
+        let committed = client.call(version, &request).await;
+        let data_committed = &committed.responses[0].partitions[0];
+        assert_eq!(data_committed.aborted_transactions, Some(Vec::new()));
         let stored = data.records.as_ref().expect("records").0.concat();
         let mut rest = stored.as_slice();
         for bytes in &sent {
@@ -388,6 +393,55 @@ async fn a_transactional_id_is_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_producer_names_its_id_and_epoch_or_neither() {
+    let node = TestNode::start().await;
+    let mut client = node.connect().await;
+    for (producer_id, producer_epoch, code) in [(-1, -1, 0), (5, 1, 0), (5, -1, 42), (-1, 1, 42)] {
+        let request = InitProducerIdRequest {
+            producer_id,
+            producer_epoch,
+            ..InitProducerIdRequest::default()
+        };
+        let response = client.call(4, &request).await;
+        assert_eq!(response.error_code, ErrorCode(code));
+    }
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn refusals_are_explained_up_to_a_bound() {
+    let node = TestNode::start().await;
+    let count = KAFKA_REFUSALS_MAX + 10;
+    let partitions = i32::try_from(count).expect("small");
+    let limit = [("message.timestamp.after.max.ms", "0")];
+    node.topic("t", partitions, &limit).await;
+    let mut client = node.connect().await;
+    let mut builder = BatchBuilder::new();
+    for _ in 0..2 {
+        let far = 4_000_000_000_000;
+        builder.append(far, None, Some(b"v"), &[]).expect("fits");
+    }
+    let bytes = builder.build(Codec::None).expect("built");
+    let mut request = produce(-1, "t", 0, bytes.clone());
+    request.topic_data[0].partition_data = (0..partitions)
+        .map(|index| PartitionProduceData {
+            index,
+            records: Some(bytes.clone()),
+        })
+        .collect();
+    let response = client.call(9, &request).await;
+    let refused = &response.responses[0].partition_responses;
+    assert_eq!(refused.len(), count);
+    let is_refused = |of: &PartitionProduceResponse| of.error_code == ErrorCode::INVALID_TIMESTAMP;
+    assert!(refused.iter().all(is_refused));
+    let explained = refused.iter().filter(|of| of.error_message.is_some());
+    assert_eq!(explained.count(), KAFKA_REFUSALS_MAX);
+    let named: usize = refused.iter().map(|of| of.record_errors.len()).sum();
+    assert_eq!(named, KAFKA_REFUSALS_MAX);
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_fetch_waits_for_records_and_no_longer() {
     let node = TestNode::start().await;
     node.topic("t", 1, &[]).await;
@@ -510,7 +564,7 @@ async fn a_session_that_was_never_given_is_not_found() {
     let node = TestNode::start().await;
     node.topic("t", 1, &[]).await;
     let mut client = node.connect().await;
-    for (session_id, session_epoch, code) in [(0, 0, 0), (0, -1, 0), (5, 1, 70), (0, 1, 71)] {
+    for (session_id, session_epoch, code) in [(0, 0, 0), (0, -1, 0), (5, 1, 70), (0, 1, 70)] {
         let request = FetchRequest {
             session_id,
             session_epoch,

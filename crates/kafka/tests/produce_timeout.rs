@@ -8,9 +8,9 @@ use std::time::Duration;
 use disk::{Disk, Op, Operation, Phase, RealDisk, RecordingDisk};
 use millrace_kafka::wire::ErrorCode;
 use millrace_kafka::wire::messages::*;
-use support::{Client, Settings, TestNode, batch, eventually, produce, values};
+use support::{Client, Settings, TestNode, batch, eventually, fetch, produce, values};
 use tokio::time::Instant;
-use types::limits::QUICK_SYNC_MS_MAX;
+use types::limits::{KAFKA_CHANGE_MS_MIN, QUICK_SYNC_MS_MAX};
 
 /// A disk whose syncs wait while it is shut.
 #[derive(Debug, Default)]
@@ -89,11 +89,12 @@ async fn a_sync_that_hangs_holds_up_who_makes_it_and_times_out_who_asked_for_all
     let partition = node.broker.shared().topic("t").expect("made");
     let partition = partition.partition(0).expect("made").clone();
     eventually(|| partition.has_pending()).await;
-    for (timeout_ms, value) in [(20, "late"), (60, "late again")] {
+    for (timeout_ms, value) in [(20, "late"), (1_060, "late again")] {
         let sent = Instant::now();
         let late = client.call(9, &within(timeout_ms, -1, value)).await;
         assert_eq!(result(&late), LATE);
-        let least = Duration::from_millis(timeout_ms.try_into().expect("positive"));
+        let asked = timeout_ms.try_into().expect("positive");
+        let least = Duration::from_millis(KAFKA_CHANGE_MS_MIN.max(asked));
         assert!(sent.elapsed() >= least, "{:?}", sent.elapsed());
     }
     gate.set(false);
@@ -106,6 +107,43 @@ async fn a_sync_that_hangs_holds_up_who_makes_it_and_times_out_who_asked_for_all
         values(&client.fetch("t", 0, 0).await),
         ["in time", "patient", "late", "late again", "again"]
     );
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_leaves_no_time_has_the_time_that_a_sync_takes() {
+    let node = TestNode::start().await;
+    node.topic("t", 1, &[]).await;
+    let mut client = node.connect().await;
+    for (timeout_ms, offset) in [(0, 0), (-1, 1)] {
+        let response = client.call(9, &within(timeout_ms, -1, "v")).await;
+        assert_eq!(result(&response), (ErrorCode::NONE, offset));
+    }
+    node.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_reader_waits_at_an_offset_that_was_answered_and_cannot_be_read_yet() {
+    let gate = Arc::new(Gate::default());
+    let node = start(&gate, 64 << 20).await;
+    let (mut reader, mut patient) = (node.connect().await, node.connect().await);
+    gate.set(true);
+    patient.send(9, &within(60_000, 1, "patient")).await;
+    let topics = node.broker.shared();
+    let partition = topics.topic("t").expect("made");
+    let partition = partition.partition(0).expect("made").clone();
+    eventually(|| partition.has_pending()).await;
+    let far = fetch("t", 0, 2);
+    let response = reader.call(12, &far).await;
+    let data = &response.responses[0].partitions[0];
+    assert_eq!(data.error_code, ErrorCode::OFFSET_OUT_OF_RANGE);
+    let mut at_the_end = fetch("t", 0, 1);
+    at_the_end.max_wait_ms = 20;
+    let response = reader.call(12, &at_the_end).await;
+    let data = &response.responses[0].partitions[0];
+    assert_eq!((data.error_code, data.high_watermark), (ErrorCode::NONE, 0));
+    gate.set(false);
+    assert_eq!(receive(&mut patient).await, (ErrorCode::NONE, 0));
     node.stop().await;
 }
 

@@ -377,13 +377,14 @@ async fn settings_of_topics_are_described_with_their_sources() {
                 resource(2, "nowhere", &[]),
                 resource(32, "group", &[]),
                 resource(2, "other", &[]),
+                resource(2, "no/name", &[]),
             ],
             include_synonyms: true,
             include_documentation: true,
         };
         let response = client.call(version, &request).await;
         let codes: Vec<_> = response.results.iter().map(|of| of.error_code.0).collect();
-        assert_eq!(codes, [0, 3, 42, 0]);
+        assert_eq!(codes, [0, 3, 42, 0, 17]);
         let named = &response.results[0].configs;
         let names: Vec<_> = named.iter().map(|config| config.name.as_str()).collect();
         assert_eq!(names, ["max.message.bytes", "retention.ms"]);
@@ -490,10 +491,18 @@ async fn settings_change_one_by_one_or_all_at_once() {
     for version in ApiKey::IncrementalAlterConfigs.served() {
         let mut request = IncrementalAlterConfigsRequest {
             resources: vec![
-                change(2, "t", vec![op("retention.bytes", 0, Some("99"))]),
+                change(
+                    2,
+                    "t",
+                    vec![
+                        op("retention.bytes", 0, Some("99")),
+                        op("unknown.here", 1, None),
+                    ],
+                ),
                 change(2, "nowhere", vec![op("retention.ms", 1, None)]),
                 change(4, "7", vec![op("num.partitions", 0, Some("3"))]),
                 change(2, "other", vec![op("retention.ms", 9, None)]),
+                change(2, "no/name", vec![op("retention.ms", 1, None)]),
             ],
             validate_only: version == 0,
         };
@@ -503,7 +512,7 @@ async fn settings_change_one_by_one_or_all_at_once() {
             .iter()
             .map(|of| of.error_code.0)
             .collect();
-        assert_eq!(codes, [0, 3, 42, 42]);
+        assert_eq!(codes, [0, 3, 42, 42, 17]);
         let topic = node.broker.shared().topic("t").expect("there");
         let expected = (version > 0).then_some(99);
         assert_eq!(topic.settings.retention_bytes, expected);

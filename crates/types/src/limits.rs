@@ -55,8 +55,9 @@ pub const LOG_FILE_BYTES_MAX: u64 = 4 << 30;
 pub const DISK_LOG_FILES_MIN: u64 = 64;
 /// The part of a disk that log which is not sealed takes at most: one divided by this.
 pub const DISK_UNSEALED_SHARE: u64 = 8;
-/// Batches in log that is not sealed: each has 40 bytes in the memory of the index.
-pub const UNSEALED_BATCHES_MAX: u64 = 6_000_000;
+/// Batches in log that is not sealed: each has 40 bytes in the memory of the index, and up to 56 more
+/// in what is gathered for the footer of its file.
+pub const UNSEALED_BATCHES_MAX: u64 = 2_500_000;
 /// A log file ends early once it holds this part of them, so that it can be sealed: one divided by
 /// this.
 pub const FILE_BATCHES_SHARE: u64 = 4;
@@ -156,8 +157,10 @@ pub const READ_BEGINNINGS_STEP: usize = 64;
 pub const KAFKA_LARGE_FETCH_WAIT_MS_MAX: i32 = 500;
 /// How long batches are checked between two looks at what else waits.
 pub const CHECK_STEP_US: u64 = 500;
-/// The least that a change of metadata is given, whatever its request allows: some clients allow
-/// nothing, and mean that they do not wait for other nodes.
+/// Refused batches of a request that are explained, and faulty records of them all that are named.
+pub const KAFKA_REFUSALS_MAX: usize = 1_000;
+/// The least that a batch or a change of metadata is given, whatever its request allows: some clients
+/// allow nothing, and mean that they do not wait for other nodes.
 pub const KAFKA_CHANGE_MS_MIN: u64 = 1_000;
 /// How long a change waits whose request says nothing of it.
 pub const KAFKA_CHANGE_MS: u64 = 10_000;
@@ -230,6 +233,8 @@ pub const SPARE_MARKED_BYTES_MIN: u64 = 16 << 20;
 /// Zeros are written into spares in steps of so many bytes, so that the log's writes never queue
 /// behind them for long.
 pub const FILL_STEP_BYTES: u64 = 1 << 20;
+/// Ranges of a segment that are punched out in one step: each may be told to the device.
+pub const PUNCH_STEP_RANGES: usize = 64;
 /// No spare is filled while the log grows faster.
 pub const FILL_PAUSE_BYTES_PER_S: u64 = 128 << 20;
 /// How often the growth of the log is judged for that.

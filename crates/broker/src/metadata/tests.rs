@@ -446,11 +446,12 @@ fn an_incremental_change_touches_what_it_names() {
     );
     let expected = [
         ("retention.ms", Some("5")),
-        ("segment.ms", None),
         ("cleanup.policy", Some("delete")),
     ];
     let expected = expected.map(|(name, value)| (name.to_owned(), value.map(str::to_owned)));
     assert_eq!(set, BTreeMap::from(expected));
+    let unset = vec![op("retention.mss", AlterOp::Delete, None)];
+    assert_eq!(set_of(decide(unset).unwrap()), BTreeMap::new());
     let twice = vec![
         op("retention.ms", AlterOp::Set, Some("1")),
         op("retention.ms", AlterOp::Delete, None),
@@ -471,7 +472,6 @@ fn an_incremental_change_touches_what_it_names() {
     );
     for ops in [
         vec![op("retention.mss", AlterOp::Set, Some("1"))],
-        vec![op("retention.mss", AlterOp::Delete, None)],
         vec![op("retention.mss", AlterOp::Subtract, Some("1"))],
     ] {
         let error = decide(ops).unwrap_err();

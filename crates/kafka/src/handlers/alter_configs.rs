@@ -1,6 +1,6 @@
 //! AlterConfigs and IncrementalAlterConfigs, of topics.
 
-use broker::metadata::{AlterConfigRequest, AlterOp, ConfigChange, ConfigOp, TopicRef};
+use broker::metadata::{AlterConfigRequest, AlterOp, ConfigChange, ConfigOp, TopicRef, check_name};
 
 use super::Call;
 use super::in_time::{InTime, TOO_LATE};
@@ -124,7 +124,10 @@ async fn apply(
     in_time: InTime,
 ) -> Result<(), Refusal> {
     match ResourceType::from(change.resource_type) {
-        ResourceType::Topic => {}
+        ResourceType::Topic => {
+            let named = check_name(&change.resource_name);
+            named.map_err(|error| (error.code(), error.to_string()))?;
+        }
         ResourceType::Broker => {
             let message = "settings of the node change by its configuration and a restart";
             return Err((ErrorCode::INVALID_REQUEST, message.to_owned()));

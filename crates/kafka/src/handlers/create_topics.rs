@@ -19,9 +19,9 @@ use crate::wire::messages::{
 };
 
 /// Topics that a request may make: what is answered of one takes a few kilobytes.
-const TOPICS_MAX: usize = 10_000;
+pub(super) const TOPICS_MAX: usize = 10_000;
 /// Partitions of all of them.
-const PARTITIONS_MAX: usize = TOPIC_PARTITIONS_MAX.cast_unsigned() as usize;
+pub(super) const PARTITIONS_MAX: usize = TOPIC_PARTITIONS_MAX.cast_unsigned() as usize;
 
 pub(super) async fn run(call: &Call, request: CreateTopicsRequest) -> CreateTopicsResponse {
     if let Some(refused) = too_many(call, &request.topics) {

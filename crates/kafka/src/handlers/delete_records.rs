@@ -1,6 +1,7 @@
 //! DeleteRecords: partitions lose their oldest records.
 
 use broker::Topic;
+use broker::metadata::is_internal;
 use types::Offset;
 
 use super::Call;
@@ -60,6 +61,9 @@ async fn trim(
     let topic = topic.ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
     let partition = topic.partition(asked.partition_index);
     let partition = partition.ok_or(ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
+    if is_internal(&topic.name) {
+        return Err(ErrorCode::INVALID_TOPIC_EXCEPTION);
+    }
     if !topic.settings.deletes {
         return Err(ErrorCode::POLICY_VIOLATION);
     }

@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use broker::metadata::check_name;
 use broker::topic_config::{self, ConfigEntry};
 
 use super::Call;
 use super::mention::{Mention, mentions};
 use super::resource::{ResourceType, no_settings};
 use crate::config::{BrokerSetting, SettingSource};
+use crate::error_code::ToCode;
 use crate::wire::ErrorCode;
 use crate::wire::messages::{
     DescribeConfigsRequest, DescribeConfigsResource, DescribeConfigsResourceResult,
@@ -106,6 +108,7 @@ fn describe(call: &Call, resource: DescribeConfigsResource, shown: Shown) -> Des
 
 fn of_topic(call: &Call, name: &str, shown: Shown) -> Described {
     let broker = call.session.broker();
+    check_name(name).map_err(|error| (error.code(), error.to_string()))?;
     let Some(topic) = broker.shared().topic(name) else {
         let message = "there is no such topic".to_owned();
         return Err((ErrorCode::UNKNOWN_TOPIC_OR_PARTITION, message));

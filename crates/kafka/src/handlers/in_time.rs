@@ -29,8 +29,12 @@ impl InTime {
         Self(Instant::now() + Duration::from_millis(wait_ms))
     }
 
-    /// What `change` gives; `None` when its time is up before. It may still be made then.
+    /// What `change` gives; `None` when its time is up before. It may still be made then, but is not
+    /// begun any more.
     pub(super) async fn wait<T>(self, change: impl Future<Output = T>) -> Option<T> {
+        if self.0 <= Instant::now() {
+            return None;
+        }
         timeout_at(self.0, change).await.ok()
     }
 }

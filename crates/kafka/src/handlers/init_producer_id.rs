@@ -10,6 +10,10 @@ use crate::wire::messages::{InitProducerIdRequest, InitProducerIdResponse};
 /// had before.
 pub(super) async fn run(call: &Call, request: &InitProducerIdRequest) -> InitProducerIdResponse {
     let refused = match request.transactional_id.as_deref() {
+        // A producer names both or neither (KIP-360).
+        None if (request.producer_id == -1) != (request.producer_epoch == -1) => {
+            Some(ErrorCode::INVALID_REQUEST)
+        }
         None => None,
         Some("") => Some(ErrorCode::INVALID_REQUEST),
         // This version has no transactions.

@@ -1,11 +1,13 @@
 //! Metadata: the node, topics and partitions; topics that are asked for first are made.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use broker::Topic;
 use broker::metadata::{CreateTopicRequest, check_name, is_internal};
 use types::TopicId;
 
+use super::create_topics::{PARTITIONS_MAX, TOPICS_MAX};
 use super::in_time::InTime;
 use super::join::{join_all, pieces};
 use super::mention::{firsts, mentions};
@@ -34,14 +36,13 @@ pub(super) async fn run(call: &Call, request: MetadataRequest) -> MetadataRespon
     let topics = match request.topics.filter(|topics| !is_all(topics)) {
         Some(topics) => {
             let create = request.allow_auto_topic_creation && info.auto_create;
-            // A client that asks for metadata asks again anyway.
-            let create = create.then(|| InTime::of_request(0));
+            let create = create.then(|| Creation::new(info.partitions_default));
             let mentions = mentions(&topics, |topic| key(topic, call.version()));
             let topics = firsts(topics, mentions).map(|(topic, _)| topic).collect();
             let mut described = Vec::new();
             for topics in pieces(topics) {
                 let topics = topics.into_iter();
-                let asked = topics.map(|topic| asked(call, &describe, topic, create));
+                let asked = topics.map(|topic| asked(call, &describe, topic, create.as_ref()));
                 described.extend(join_all(asked).await);
             }
             described
@@ -89,12 +90,40 @@ fn is_by_id(asked: &MetadataRequestTopic, version: i16) -> bool {
     asked.topic_id != TopicId::ZERO && version >= ID_VERSION
 }
 
+/// The topics that a request makes by asking for them.
+struct Creation {
+    in_time: InTime,
+    /// How many more it may make.
+    left: AtomicUsize,
+}
+
+impl Creation {
+    fn new(partitions: i32) -> Self {
+        let partitions = usize::try_from(partitions).unwrap_or(0).max(1);
+        let most = (PARTITIONS_MAX / partitions).clamp(1, TOPICS_MAX);
+        Self {
+            // A client that asks for metadata asks again anyway.
+            in_time: InTime::of_request(0),
+            left: AtomicUsize::new(most),
+        }
+    }
+
+    /// Whether one more may be made; it counts.
+    fn is_allowed(&self) -> bool {
+        let one_less = |left: usize| left.checked_sub(1);
+        let updated = self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_less);
+        updated.is_ok()
+    }
+}
+
 /// A topic that is asked for by name or id.
 async fn asked(
     call: &Call,
     describe: &Describe,
     asked: MetadataRequestTopic,
-    create: Option<InTime>,
+    create: Option<&Creation>,
 ) -> MetadataResponseTopic {
     let shared = call.session.broker().shared();
     if is_by_id(&asked, call.version()) {
@@ -116,20 +145,23 @@ async fn asked(
     if let Err(error) = check_name(&name) {
         return describe.error(name, error.code());
     }
-    let Some(in_time) = create.filter(|_| !is_internal(&name)) else {
+    let Some(create) = create.filter(|_| !is_internal(&name)) else {
         return describe.error(name, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION);
     };
-    match make(call, &name, in_time).await {
+    match make(call, &name, create).await {
         Ok(topic) => describe.topic(&topic),
         Err(code) => describe.error(name, code),
     }
 }
 
 /// Makes a topic with the broker's defaults. It is there when this ends.
-async fn make(call: &Call, name: &str, in_time: InTime) -> Result<Arc<Topic>, ErrorCode> {
+async fn make(call: &Call, name: &str, create: &Creation) -> Result<Arc<Topic>, ErrorCode> {
+    if !create.is_allowed() {
+        return Err(ErrorCode::POLICY_VIOLATION);
+    }
     let broker = call.session.broker();
     let made = broker.create_topic(CreateTopicRequest::with_defaults(name), false);
-    let code = match in_time.wait(made).await {
+    let code = match create.in_time.wait(made).await {
         None | Some(Ok(_)) => ErrorCode::LEADER_NOT_AVAILABLE,
         Some(Err(error)) => match error.code() {
             // Somebody else is making it: clients ask again after this.
@@ -180,5 +212,23 @@ impl Describe {
             name: Some(name),
             ..MetadataResponseTopic::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_request_makes_as_many_topics_as_one_that_says_so() {
+        let made = |partitions| {
+            let creation = Creation::new(partitions);
+            (0..2 * TOPICS_MAX)
+                .filter(|_| creation.is_allowed())
+                .count()
+        };
+        assert_eq!(made(1), TOPICS_MAX);
+        assert_eq!(made(1_000), PARTITIONS_MAX / 1_000);
+        assert_eq!(made(i32::MAX), 1);
     }
 }

@@ -14,7 +14,13 @@ use crate::wire::messages::{
 /// From this version on several groups are asked for at once.
 const BATCH_VERSION: i16 = 8;
 
+/// Partitions that a request may name: an answer of one is many times larger than its number.
+const PARTITIONS_MAX: usize = 100_000;
+
 pub(super) fn run(call: &Call, request: OffsetFetchRequest) -> OffsetFetchResponse {
+    if asked(&request) > PARTITIONS_MAX {
+        return too_many(request);
+    }
     if call.version() >= BATCH_VERSION {
         return OffsetFetchResponse {
             groups: request.groups.into_iter().map(of_group).collect(),
@@ -23,6 +29,27 @@ pub(super) fn run(call: &Call, request: OffsetFetchRequest) -> OffsetFetchRespon
     }
     OffsetFetchResponse {
         topics: none_of(request.topics),
+        ..OffsetFetchResponse::default()
+    }
+}
+
+fn asked(request: &OffsetFetchRequest) -> usize {
+    let of_groups = request.groups.iter().map(|group| &group.topics);
+    let topics = of_groups.chain([&request.topics]).flatten().flatten();
+    topics.map(|topic| topic.partition_indexes.len()).sum()
+}
+
+fn too_many(request: OffsetFetchRequest) -> OffsetFetchResponse {
+    let groups = request.groups.into_iter();
+    OffsetFetchResponse {
+        error_code: ErrorCode::INVALID_REQUEST,
+        groups: groups
+            .map(|group| OffsetFetchGroupResponse {
+                group_id: group.group_id,
+                error_code: ErrorCode::INVALID_REQUEST,
+                ..OffsetFetchGroupResponse::default()
+            })
+            .collect(),
         ..OffsetFetchResponse::default()
     }
 }

@@ -13,7 +13,9 @@ use record::{BatchError, CheckedBatch, Rules};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 use types::PartitionId;
-use types::limits::{CHECK_STEP_US, UNPACKED_BATCH_BYTES_MAX};
+use types::limits::{
+    CHECK_STEP_US, KAFKA_CHANGE_MS_MIN, KAFKA_REFUSALS_MAX, UNPACKED_BATCH_BYTES_MAX,
+};
 
 use super::{Call, Closed, Outcome};
 use crate::error_code::{ToCode, for_version};
@@ -120,9 +122,11 @@ fn outcome(call: &Call, response: &ProduceResponse, is_silent: bool) -> Result<O
 }
 
 /// Until when a request waits. As in Apache Kafka, the client's time counts where it asks for all
-/// replicas; otherwise an answer says what became of the batches, whenever that is known.
+/// replicas; otherwise an answer says what became of the batches, whenever that is known. It never
+/// counts there while the leader appends: what leaves no time for a sync could not succeed.
 fn deadline(request: &ProduceRequest) -> Option<Instant> {
-    let wait = Duration::from_millis(request.timeout_ms.try_into().unwrap_or(0));
+    let asked = u64::try_from(request.timeout_ms).unwrap_or(0);
+    let wait = Duration::from_millis(asked.max(KAFKA_CHANGE_MS_MIN));
     (request.acks == ACKS_ALL).then(|| Instant::now() + wait)
 }
 
@@ -178,9 +182,10 @@ impl Appending {
     /// The batches may still be appended: the client only knows that it does not know.
     fn fill_late(&mut self) {
         let version = self.call.version();
+        let mut refusals = Refusals::default();
         for (topic, partition) in &self.places {
             if let Some(place) = place(&mut self.response, *topic, *partition) {
-                refuse(place, &TIMED_OUT, version);
+                refuse(place, &TIMED_OUT, &mut refusals, version);
             }
         }
     }
@@ -218,6 +223,7 @@ struct Checking<'a> {
     now_ms: i64,
     /// Partitions seen so far.
     seen: Vec<PartitionId>,
+    refusals: Refusals,
     checked: Checked,
     /// Since when others had no turn.
     since: Instant,
@@ -277,6 +283,7 @@ impl<'a> Checking<'a> {
             refused,
             now_ms: call.session.broker().clock().now_ms(),
             seen: Vec::new(),
+            refusals: Refusals::default(),
             checked: Checked::default(),
             since: Instant::now(),
         }
@@ -325,7 +332,10 @@ impl<'a> Checking<'a> {
                 let topic = self.checked.response.responses.len() - 1;
                 self.checked.places.push((topic, partition));
             }
-            Err(refusal) => refuse(&mut place, &refusal, self.call.version()),
+            Err(refusal) => {
+                let version = self.call.version();
+                refuse(&mut place, &refusal, &mut self.refusals, version);
+            }
         }
         if let Some(topic) = self.checked.response.responses.last_mut() {
             topic.partition_responses.push(place);
@@ -393,24 +403,47 @@ fn part(partition: &Partition, batch: CheckedBatch) -> AppendPart {
     }
 }
 
-fn refuse(place: &mut PartitionProduceResponse, refusal: &Refusal, version: i16) {
-    match refusal {
-        Refusal::Code(code, message) => {
-            place.error_code = *code;
-            place.error_message = Some((*message).to_owned());
-        }
-        Refusal::Batch(error) => {
-            place.error_code = error.code();
-            place.error_message = Some(error.to_string());
-            if version >= RECORD_ERRORS_VERSION {
-                place.record_errors = record_errors(error);
-            }
+/// What an answer may still say of refused batches beside their codes: a refused batch takes a few
+/// bytes of a request.
+struct Refusals {
+    messages_left: usize,
+    records_left: usize,
+}
+
+impl Default for Refusals {
+    fn default() -> Self {
+        Self {
+            messages_left: KAFKA_REFUSALS_MAX,
+            records_left: KAFKA_REFUSALS_MAX,
         }
     }
 }
 
-fn record_errors(error: &BatchError) -> Vec<BatchIndexAndErrorMessage> {
-    let faulty = error.record_errors().iter();
+fn refuse(
+    place: &mut PartitionProduceResponse,
+    refusal: &Refusal,
+    refusals: &mut Refusals,
+    version: i16,
+) {
+    place.error_code = match refusal {
+        Refusal::Code(code, _) => *code,
+        Refusal::Batch(error) => error.code(),
+    };
+    if refusals.messages_left > 0 {
+        refusals.messages_left -= 1;
+        place.error_message = Some(match refusal {
+            Refusal::Code(_, message) => (*message).to_owned(),
+            Refusal::Batch(error) => error.to_string(),
+        });
+    }
+    if let (Refusal::Batch(error), true) = (refusal, version >= RECORD_ERRORS_VERSION) {
+        place.record_errors = record_errors(error, refusals.records_left);
+        refusals.records_left -= place.record_errors.len();
+    }
+}
+
+fn record_errors(error: &BatchError, most: usize) -> Vec<BatchIndexAndErrorMessage> {
+    let faulty = error.record_errors().iter().take(most);
     let errors = faulty.map(|faulty| BatchIndexAndErrorMessage {
         batch_index: faulty.index,
         batch_index_error_message: Some(faulty.flaw.to_string()),

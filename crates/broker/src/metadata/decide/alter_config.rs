@@ -167,7 +167,10 @@ fn incremental(
             return Err(AlterConfigError::Twice(shortened(&op.name)));
         }
         let (name, value, warning) = changed(topic, op, defaults)?;
-        set.insert(name, value);
+        // What nobody set need not be taken away, whether or not anybody here knows it.
+        if value.is_some() || topic.configs.contains_key(&name) {
+            set.insert(name, value);
+        }
         warnings.extend(warning);
     }
     Ok((set, warnings))
@@ -181,11 +184,6 @@ fn changed(
     defaults: &BrokerDefaults,
 ) -> Result<Changed, AlterConfigError> {
     if op.op == AlterOp::Delete {
-        // What a newer broker stored can be taken away though nobody here knows it.
-        let is_known = topic_config::find(&op.name).is_some();
-        if !is_known && !topic.configs.contains_key(&op.name) {
-            return Err(ConfigError::unknown(&op.name).into());
-        }
         return Ok((op.name.clone(), None, None));
     }
     let Some(value) = op.value.as_deref() else {

@@ -65,11 +65,7 @@ fn session_error(request: &FetchRequest, version: i16) -> Option<ErrorCode> {
     if version < SESSION_VERSION || request.session_epoch <= 0 {
         return None;
     }
-    Some(if request.session_id == 0 {
-        ErrorCode::INVALID_FETCH_SESSION_EPOCH
-    } else {
-        ErrorCode::FETCH_SESSION_ID_NOT_FOUND
-    })
+    Some(ErrorCode::FETCH_SESSION_ID_NOT_FOUND)
 }
 
 /// Leaves each partition where it is named first: a reader waits in it once, and is told once.
@@ -212,13 +208,14 @@ impl<'a> Fetch<'a> {
     fn answer(&self, look: Look) -> (FetchResponse, Option<OwnedSemaphorePermit>) {
         let broker = self.call.session.broker();
         let leader_epoch = broker.shared().leader_epoch();
+        let isolation_level = self.request.isolation_level;
         let mut response = FetchResponse::default();
         let mut names_leader = false;
         let mut found = look.found.into_iter();
         for topic in &self.request.topics {
             let partitions = found.next().unwrap_or_default().into_iter();
             let partitions: Vec<PartitionData> = partitions
-                .map(|found| found.into_data(self.call, leader_epoch))
+                .map(|found| found.into_data(self.call, leader_epoch, isolation_level))
                 .collect();
             names_leader |= partitions
                 .iter()

@@ -12,6 +12,9 @@ use crate::handlers::leader_epoch::check_leader_epoch;
 use crate::wire::messages::{EpochEndOffset, FetchPartition, LeaderIdAndEpoch, PartitionData};
 use crate::wire::{ApiKey, ErrorCode, Records};
 
+/// Only records of finished transactions are wanted.
+const READ_COMMITTED: i8 = 1;
+
 /// A partition that is asked for.
 #[derive(Debug)]
 pub(super) struct Asked {
@@ -162,7 +165,12 @@ impl Found {
     }
 
     /// The partition as the answer has it.
-    pub(super) fn into_data(self, call: &Call, leader_epoch: LeaderEpoch) -> PartitionData {
+    pub(super) fn into_data(
+        self,
+        call: &Call,
+        leader_epoch: LeaderEpoch,
+        isolation_level: i8,
+    ) -> PartitionData {
         let names_leader = matches!(
             self.error_code,
             ErrorCode::NOT_LEADER_OR_FOLLOWER | ErrorCode::FENCED_LEADER_EPOCH
@@ -178,6 +186,8 @@ impl Found {
             // Nothing is held back while there are no transactions.
             last_stable_offset: self.end,
             log_start_offset: self.log_start,
+            // There are none; who reads all records is not told.
+            aborted_transactions: (isolation_level == READ_COMMITTED).then(Vec::new),
             records: Some(self.records),
             diverging_epoch: self.diverging,
             current_leader: if names_leader {
