@@ -66,6 +66,8 @@ pub struct ReadLimits {
     pub before: Option<LogPosition>,
     /// Wait for the device rather than give less than there is.
     pub must_fill: bool,
+    /// Copy what is found in files, so that an answer keeps no more in memory than it holds.
+    pub copies: bool,
 }
 
 /// Bytes that one unit of admission stands for.
@@ -239,7 +241,8 @@ impl Broker {
         let Some(plan) = partition.plan(from, limits.max_bytes, limits.at_least_one)? else {
             return Ok(Batches::default());
         };
-        let plan = Arc::new(plan.before(limits.before));
+        let plan = plan.before(limits.before).copying(limits.copies);
+        let plan = Arc::new(plan);
         let batches = match self.inner.reader.carry_out(&plan, Mode::Cached)? {
             Outcome::Batches(batches) if !(limits.must_fill && batches.is_cut) => batches,
             _ => self.read_blocking(Arc::clone(&plan)).await?,

@@ -111,6 +111,11 @@ impl Running {
             return Err(Stopped);
         }
         self.log.close();
+        let mut watch = FileWatch::default();
+        while !self.writer.is_finished() {
+            watch.look(&self.log);
+            std::thread::park_timeout(ANSWER_CHECK);
+        }
         join(self.writer);
         join(self.assembler);
         join(self.syncer);
@@ -124,7 +129,9 @@ impl Running {
 
     /// The answer, or that there will be none: a thread that it needs has ended.
     fn wait_for(&self, mut answer: oneshot::Receiver<Result<(), Stopped>>) -> Result<(), Stopped> {
+        let mut watch = FileWatch::default();
         while !self.has_ended() {
+            watch.look(&self.log);
             match answer.try_recv() {
                 Ok(stopped) => return stopped,
                 Err(TryRecvError::Closed) => break,
@@ -132,6 +139,27 @@ impl Running {
             }
         }
         Err(Stopped)
+    }
+}
+
+/// Stops the log of a node that is to stop and waits for a file to write the last frames in: on a full
+/// device none may ever come.
+#[derive(Debug, Default)]
+struct FileWatch {
+    /// How often in a row it was seen to wait.
+    looks: u32,
+}
+
+impl FileWatch {
+    fn look(&mut self, log: &CommitLog) {
+        self.looks = if log.waits_for_file() {
+            self.looks + 1
+        } else {
+            0
+        };
+        if self.looks == FILE_LOOKS_MAX {
+            log.poison("the node stops, and there is no room for a log file to write the end in");
+        }
     }
 }
 
@@ -152,6 +180,8 @@ fn join(thread: JoinHandle<()>) {
 const CHECK: Duration = Duration::from_millis(STOP_CHECK_MS);
 /// How often whoever stops a node looks for the answer.
 const ANSWER_CHECK: Duration = Duration::from_millis(2);
+/// So often, 2 ms apart: a second in all.
+const FILE_LOOKS_MAX: u32 = 500;
 
 fn run_owner(seat: &Seat, stop: &AtomicBool) {
     while !stop.load(Ordering::Acquire) && !seat.is_broken() {
@@ -198,5 +228,90 @@ fn run_background(mut background: Background, jobs: &JobQueue, inbox: &Inbox, st
         if progress != Progress::Worked {
             jobs.wait(CHECK);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use bytes::Bytes;
+    use disk::SimDisk;
+    use log::{Entry, EntryHeader, Kind, Origin, Payload, Queued};
+    use types::{LogIndex, ManualClock, Offset, PartitionId, SeededRandom, ShardId, Term};
+
+    use super::*;
+    use crate::open::{NodeConfig, open};
+    use crate::owner::OwnerConfig;
+    use crate::topic_config::BrokerDefaults;
+
+    fn machines() -> Machines {
+        let config = NodeConfig {
+            root: PathBuf::from("/data"),
+            log_file_bytes: 1 << 20,
+            tail_bytes: 1 << 20,
+            extents_bytes: 1 << 20,
+            owner: OwnerConfig {
+                defaults: BrokerDefaults::default(),
+                retention_check: Duration::from_secs(300),
+                producer_expiration_ms: 86_400_000,
+                entry_bytes_max: 64 << 10,
+                unsealed_bytes_max: 8 << 20,
+                unsealed_batches_max: 1_000_000,
+                checkpoint_bytes: 4 << 20,
+                node_id: 1,
+                partitions_default: 1,
+            },
+        };
+        let (disk, clock) = (Arc::new(SimDisk::new(1)), Arc::new(ManualClock::new(0)));
+        let random = Box::new(SeededRandom::new(1));
+        open(&config, disk, clock, random).unwrap()
+    }
+
+    fn queued(index: u64) -> Queued {
+        let header = EntryHeader {
+            shard: ShardId(1),
+            kind: Kind::Records,
+            origin: Origin::Internal,
+            partition: PartitionId(1),
+            term: Term(1),
+            index: LogIndex(index),
+            base_offset: Offset(0),
+            count: 1,
+            append_time_ms: 0,
+            max_timestamp_ms: -1,
+        };
+        let payload = Payload::from_body(Bytes::from(vec![7; 64 << 10]));
+        Queued {
+            entry: Entry { header, payload },
+            sync_within: Duration::ZERO,
+        }
+    }
+
+    #[test]
+    fn a_node_that_is_to_stop_does_not_wait_for_ever_for_a_file() {
+        let Machines {
+            mut writer,
+            mut syncer,
+            log,
+            ..
+        } = machines();
+        // Nobody makes spares here.
+        for index in 1.. {
+            log.append([queued(index)]);
+            if writer.step() == Progress::NoFile && syncer.step() != Progress::Worked {
+                break;
+            }
+            assert!(index < 1_000, "all files are full by now");
+        }
+        log.close();
+        let mut watch = FileWatch::default();
+        for _ in 1..FILE_LOOKS_MAX {
+            watch.look(&log);
+        }
+        assert!(log.poisoned().is_none() && !log.is_drained());
+        watch.look(&log);
+        assert!(log.poisoned().is_some() && log.is_drained());
+        assert_eq!(writer.step(), Progress::Idle(None));
     }
 }

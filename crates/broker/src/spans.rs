@@ -7,6 +7,9 @@ use types::FileSequence;
 
 use crate::broker::ReadLimits;
 
+/// Of more spans than this an answer keeps no window: it would hold several for each.
+const SPANS_KEPT_MAX: usize = 4;
+
 /// Per log file the stretch in which partitions are read now. Partitions stand between each other
 /// in a log file: those that are behind in it are read first, so that all of them get to the same
 /// stretch, and the file is read once for all of them.
@@ -54,6 +57,7 @@ impl Spans {
             before,
             // Without spans everything is wanted.
             must_fill: position.is_some() && before.is_none(),
+            copies: self.is_empty() || self.ends.len() > SPANS_KEPT_MAX,
         }
     }
 }
@@ -82,6 +86,17 @@ mod tests {
         let elsewhere = spans.limits(Some(other), 100, false);
         assert_eq!((elsewhere.max_bytes, elsewhere.at_least_one), (100, false));
         assert_eq!(elsewhere.before, Some(at(8, READ_SPAN_BYTES)));
+    }
+
+    #[test]
+    fn of_many_files_an_answer_keeps_no_windows() {
+        let copies = |files: u64| {
+            let spans = Spans::of((0..files).map(|file| at(file, 17)));
+            spans.limits(Some(at(0, 17)), 100, true).copies
+        };
+        let kept = SPANS_KEPT_MAX as u64;
+        assert!(!copies(1) && !copies(kept) && copies(kept + 1));
+        assert!(Spans::default().limits(Some(at(0, 17)), 100, true).copies);
     }
 
     #[test]

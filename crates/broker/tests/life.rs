@@ -26,6 +26,7 @@ const LIMITS: ReadLimits = ReadLimits {
     at_least_one: true,
     before: None,
     must_fill: false,
+    copies: false,
 };
 
 async fn read_all(broker: &Broker, topic: &str) -> Vec<i64> {

@@ -43,6 +43,7 @@ const ONE: ReadLimits = ReadLimits {
     at_least_one: true,
     before: None,
     must_fill: false,
+    copies: false,
 };
 
 /// First offset of the batch that is read at each batch's first offset; none where it is lost.

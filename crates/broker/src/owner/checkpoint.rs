@@ -17,6 +17,11 @@ use super::{Applied, Owner, TERM};
 use crate::metadata::{NodeRow, TopicRow};
 use crate::partition_row::PartitionRow;
 
+/// Between checkpoints that are only to set something free.
+const PAUSE: Duration = Duration::from_millis(CHECKPOINT_PAUSE_MS);
+/// Checkpoints that are kept.
+const KEPT_MAX: usize = 2;
+
 /// What a kept checkpoint still needs.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptCheckpoint {
@@ -53,7 +58,7 @@ impl Kept {
 
     fn push(&mut self, checkpoint: KeptCheckpoint) {
         self.0.push(checkpoint);
-        if self.0.len() > 2 {
+        if self.0.len() > KEPT_MAX {
             self.0.remove(0);
         }
     }
@@ -95,6 +100,10 @@ pub(crate) struct CheckpointRun {
     kept: Kept,
     next_number: u64,
     running: Option<(KeptCheckpoint, Cursor)>,
+    /// So many come without a pause, until this time: what the last life left dead goes even if lives are
+    /// short.
+    hurried: usize,
+    hurried_until: Duration,
     last_end: Duration,
     uncovered_bytes: u64,
     wanted: bool,
@@ -116,6 +125,8 @@ impl CheckpointRun {
             kept,
             next_number,
             running: None,
+            hurried: KEPT_MAX,
+            hurried_until: now + PAUSE,
             last_end: now,
             uncovered_bytes: 0,
             wanted: false,
@@ -161,11 +172,12 @@ impl Owner {
 
     fn checkpoint_due(&self) -> bool {
         let run = &self.checkpoint;
-        let pause = Duration::from_millis(CHECKPOINT_PAUSE_MS);
-        let rested = self.clock.monotonic() >= run.last_end + pause;
+        let now = self.clock.monotonic();
+        let hurries = run.hurried > 0 && now < run.hurried_until;
+        let may_free = hurries || now >= run.last_end + PAUSE;
         run.wanted
             || run.uncovered_bytes >= self.config.checkpoint_bytes
-            || (rested && self.applied.freed.is_waiting(run.kept()))
+            || (may_free && self.applied.freed.is_waiting(run.kept()))
     }
 
     fn begin_checkpoint(&mut self) -> bool {
@@ -229,6 +241,7 @@ impl Owner {
 
     pub(super) fn checkpoint_done(&mut self, number: u64) {
         self.checkpoint.last_end = self.clock.monotonic();
+        self.checkpoint.hurried = self.checkpoint.hurried.saturating_sub(1);
         if let Some((kept, _)) = self.checkpoint.running.take() {
             assert_eq!(
                 kept.number, number,
@@ -246,6 +259,7 @@ impl Owner {
             self.release();
         }
         self.checkpoint.last_end = self.clock.monotonic();
+        self.checkpoint.hurried = 0;
         self.upkeep.retry_checkpoint();
     }
 }

@@ -97,6 +97,8 @@ pub struct Plan {
     want: Want,
     /// Nothing is read that stands here or behind, one batch aside.
     before: Option<LogPosition>,
+    /// What is found in files is copied.
+    copies: bool,
     source: Source,
 }
 
@@ -126,8 +128,17 @@ impl Plan {
         Self {
             want,
             before: None,
+            copies: false,
             source,
         }
+    }
+
+    /// The same, but what is found in files is copied, if `copies`: a small piece of a window keeps all
+    /// of it in memory, and a read of much that stands far apart would keep many.
+    #[must_use]
+    pub const fn copying(mut self, copies: bool) -> Self {
+        self.copies = copies;
+        self
     }
 
     /// The same, but of what stands at `position` or behind it in the log nothing is read, one batch
@@ -251,7 +262,7 @@ impl Reader {
                 batches.is_cut = true;
                 break;
             }
-            match self.fetch(&self.unsealed_range(planned), mode) {
+            match self.fetch(&self.unsealed_range(planned), mode, plan.copies) {
                 Ok(Some(found)) => batches.take(found),
                 Ok(None) => return Ok(short(batches)),
                 Err(error) => return before_error(batches, error),
@@ -289,7 +300,7 @@ impl Reader {
             if extent.damaged {
                 return damaged_extent(part, extent, batches);
             }
-            let found = match self.fetch(&range_of(part, extent), mode) {
+            let found = match self.fetch(&range_of(part, extent), mode, plan.copies) {
                 Ok(Some(found)) => found,
                 Ok(None) => return Ok(short(batches)),
                 Err(error) => return before_error(batches, error),
@@ -340,23 +351,28 @@ impl Reader {
     /// # Errors
     /// Those of the device, and damage.
     pub fn read_extent(&self, part: &SegmentPart, extent: &Extent) -> Result<Bytes, Error> {
-        let found = self.fetch(&range_of(part, extent), Mode::Blocking)?;
+        let found = self.fetch(&range_of(part, extent), Mode::Blocking, false)?;
         Ok(one(found.unwrap_or_default().pieces))
     }
 
-    /// The bytes of a range in pieces; `None` when they are not in memory and may not be waited
-    /// for.
-    fn fetch(&self, range: &Range<'_>, mode: Mode) -> Result<Option<Found>, Error> {
+    /// The bytes of a range in pieces, those of files copied if `copies`; `None` when they are not in
+    /// memory and may not be waited for.
+    fn fetch(&self, range: &Range<'_>, mode: Mode, copies: bool) -> Result<Option<Found>, Error> {
         if let Some(bytes) = self.tail.get(range.sequence, range.position, range.bytes) {
             return Ok(Some(Found {
                 pieces: vec![bytes],
                 is_new: false,
             }));
         }
-        match mode {
-            Mode::Cached => self.windows.get(range),
-            Mode::Blocking => self.windows.read(range).map(Some),
-        }
+        let found = match mode {
+            Mode::Cached => self.windows.get(range)?,
+            Mode::Blocking => Some(self.windows.read(range)?),
+        };
+        Ok(if copies {
+            found.map(Found::copied)
+        } else {
+            found
+        })
     }
 }
 

@@ -70,6 +70,15 @@ impl Found {
         self.pieces.push(piece);
         self.is_new |= is_new;
     }
+
+    /// The same bytes, in memory of their own.
+    pub(super) fn copied(self) -> Self {
+        let pieces = self.pieces.iter();
+        Self {
+            pieces: pieces.map(|piece| Bytes::copy_from_slice(piece)).collect(),
+            is_new: self.is_new,
+        }
+    }
 }
 
 /// Bytes of a file to be found in windows.
