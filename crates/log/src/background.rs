@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use disk::Disk;
 use parking_lot::{Condvar, Mutex};
-use types::limits::{JOB_RETRY_MS, JOB_STEP_BYTES, SPARES_FOR_RECOVERY, SPARES_WANTED};
+use types::limits::{
+    JOB_RETRY_MS, JOB_STEP_BYTES, PUNCH_STEP_RANGES, SPARES_FOR_RECOVERY, SPARES_WANTED,
+};
 use types::{Clock, ErrorKind, FileSequence, Offset, PartitionId, SegmentId};
 
 use crate::checkpoint::{CheckpointHeader, CheckpointWriter, Row};
@@ -160,6 +162,7 @@ pub struct Background {
     sealer: Option<Sealer>,
     sealing: FileSequence,
     checkpoint: Option<CheckpointWriter>,
+    punching: Option<Punching>,
     /// Jobs that wait for readers to leave.
     held: VecDeque<Job>,
     retry_spare: Duration,
@@ -194,6 +197,7 @@ impl Background {
             sealer: None,
             sealing: FileSequence(0),
             checkpoint: None,
+            punching: None,
             held: VecDeque::new(),
             retry_spare: Duration::ZERO,
             retry_held: Duration::ZERO,
@@ -221,6 +225,9 @@ impl Background {
         }
         if self.sealer.is_some() {
             return "seal";
+        }
+        if self.punching.is_some() {
+            return "punch";
         }
         let held = self.held.front().filter(|_| now >= self.retry_held);
         match held.or_else(|| jobs.others.front()) {
@@ -260,6 +267,10 @@ impl Background {
         }
         if let Some(sealer) = self.sealer.take() {
             self.seal(sealer);
+            return Progress::Worked;
+        }
+        if let Some(punching) = self.punching.take() {
+            self.punch(punching);
             return Progress::Worked;
         }
         if now >= self.retry_held
@@ -304,6 +315,10 @@ impl Background {
 
     /// What is done when nothing else is to do.
     fn fill_spare(&mut self, now: Duration) -> Progress {
+        // On a full device the log may need it as it is.
+        if self.log.is_full() && self.filler.give_back(&self.log) {
+            return Progress::Worked;
+        }
         if self.log.poisoned().is_some() || !self.filler.is_due(&self.log, now) {
             return Progress::Idle(Some(now + RETRY));
         }
@@ -381,9 +396,8 @@ impl Background {
                 segment,
                 log_starts,
             } => {
-                if let Err(error) = punch(&segment, &log_starts) {
-                    tracing::warn!(error = error_chain(&error), "dead bytes stay on the disk");
-                }
+                let ranges = dead_ranges_of(&segment, &log_starts);
+                self.punching = punched(ranges.map(|ranges| Punching { segment, ranges }));
             }
             Job::RemoveFooter(id) => {
                 let path = self.root.join(segment::footer_name(id));
@@ -394,6 +408,11 @@ impl Background {
         }
     }
 
+    fn punch(&mut self, mut punching: Punching) {
+        let stepped = punching.step();
+        self.punching = punched(stepped.map(|()| punching)).filter(|left| !left.ranges.is_empty());
+    }
+
     fn seal(&mut self, mut sealer: Sealer) {
         match sealer.step() {
             Ok(SealStep::More) => self.sealer = Some(sealer),
@@ -401,7 +420,10 @@ impl Background {
                 self.give_back_end(&info);
                 self.done.push(Done::Sealed(info));
             }
-            Err(error) => self.seal_failed(&error),
+            Err(error) => {
+                sealer.clean_up();
+                self.seal_failed(&error);
+            }
         }
     }
 
@@ -543,8 +565,39 @@ fn unread(file: Arc<LogFile>) -> Result<LogFile, Arc<LogFile>> {
     Arc::try_unwrap(file)
 }
 
-/// Gives back the blocks of a segment that hold nothing but records below their log start.
-fn punch(segment: &Segment, log_starts: &[(PartitionId, Offset)]) -> Result<(), Error> {
+/// Blocks of a segment that are given back, some at a time.
+#[derive(Debug)]
+struct Punching {
+    segment: Arc<Segment>,
+    /// Positions and lengths.
+    ranges: VecDeque<(u64, u64)>,
+}
+
+impl Punching {
+    fn step(&mut self) -> Result<(), Error> {
+        for _ in 0..PUNCH_STEP_RANGES {
+            let Some((position, len)) = self.ranges.pop_front() else {
+                break;
+            };
+            self.segment.punch(position, len)?;
+        }
+        Ok(())
+    }
+}
+
+fn punched<T>(result: Result<T, Error>) -> Option<T> {
+    result
+        .inspect_err(|error| {
+            tracing::warn!(error = error_chain(error), "dead bytes stay on the disk");
+        })
+        .ok()
+}
+
+/// Where the blocks of a segment are that hold nothing but records below their log start.
+fn dead_ranges_of(
+    segment: &Segment,
+    log_starts: &[(PartitionId, Offset)],
+) -> Result<VecDeque<(u64, u64)>, Error> {
     let mut runs = Vec::with_capacity(log_starts.len());
     for (partition, log_start) in log_starts {
         runs.push((segment.stored_extents(*partition)?, *log_start));
@@ -553,8 +606,5 @@ fn punch(segment: &Segment, log_starts: &[(PartitionId, Offset)]) -> Result<(), 
         runs.iter()
             .map(|(extents, start)| (extents.as_ref(), *start)),
     );
-    for (position, len) in dead {
-        segment.punch(position, len)?;
-    }
-    Ok(())
+    Ok(dead.into())
 }

@@ -200,10 +200,14 @@ impl CommitLog {
     }
 
     /// Queues entries for the writer, in order. Who writes them is up to the caller
-    /// ([`who_writes`](Self::who_writes)).
+    /// ([`who_writes`](Self::who_writes)). After [`close`](Self::close) they are dropped: the threads
+    /// that would write and sync them may have ended.
     pub fn append(&self, entries: impl IntoIterator<Item = Queued>) {
         let now = self.clock.monotonic();
         let mut state = self.state.lock();
+        if state.closing {
+            return;
+        }
         for queued in entries {
             let due = now + queued.sync_within;
             state.queue_due = Some(state.queue_due.map_or(due, |d| d.min(due)));
@@ -403,11 +407,17 @@ impl CommitLog {
         !state.closing
     }
 
+    /// Whether there is something to write and no file, or not yet, to go on in.
+    #[must_use]
+    pub fn waits_for_file(&self) -> bool {
+        self.state.lock().waiting
+    }
+
     /// Waits for a sync or a spare. For the thread that drives the writer.
     pub fn wait_for_file(&self) {
         let mut state = self.state.lock();
         let no_file = state.spares.len() <= SPARES_FOR_RECOVERY;
-        if !state.closing && (state.written != state.synced || no_file) {
+        if state.poisoned.is_none() && (state.written != state.synced || no_file) {
             self.writer_work.wait_for(&mut state, IDLE_PROOF);
         }
     }
@@ -460,12 +470,13 @@ impl CommitLog {
         self.syncer_work.notify_all();
     }
 
-    /// Whether [`close`](Self::close) was called and everything written is synced and proven, or
-    /// nothing can be any more.
+    /// Whether [`close`](Self::close) was called and everything appended is written, synced and proven,
+    /// or nothing can be any more.
     #[must_use]
     pub fn is_drained(&self) -> bool {
         let state = self.state.lock();
-        let done = state.written == state.synced && !state.needs_proof;
+        let is_written = state.queue.is_empty() && !state.left && !state.waiting && !state.writing;
+        let done = is_written && state.written == state.synced && !state.needs_proof;
         state.closing && (state.poisoned.is_some() || done)
     }
 }

@@ -89,6 +89,12 @@ impl Filler {
         filling.is_some_and(|filling| filling.next >= filling.spare.file_bytes)
     }
 
+    /// Gives the log the spare that is being filled as it is; false where there is none.
+    pub(crate) fn give_back(&mut self, log: &CommitLog) -> bool {
+        let given = self.filling.take();
+        given.map(|filling| log.add_spare(filling.spare)).is_some()
+    }
+
     /// Takes a spare, writes zeros into it, or gives it back filled.
     ///
     /// # Errors

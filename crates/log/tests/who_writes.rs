@@ -262,6 +262,24 @@ fn what_the_writer_took_and_could_not_write_stays_the_writers() {
 }
 
 #[test]
+fn a_closed_log_is_drained_once_what_came_before_is_proven_and_takes_nothing_more() {
+    let mut node = Node::new();
+    node.append(1000);
+    node.log.close();
+    assert!(!node.log.is_drained(), "it is not written");
+    assert_eq!(node.write(), HandOver::Writer);
+    assert!(!node.log.is_drained(), "it is not synced");
+    assert_eq!(node.syncer.step(), Progress::Worked);
+    assert!(!node.log.is_drained(), "it is not proven");
+    assert_eq!(node.write(), HandOver::Writer);
+    assert_eq!(node.syncer.step(), Progress::Worked);
+    assert!(node.log.is_drained());
+    node.append(1000);
+    assert!(node.log.is_drained());
+    assert!(matches!(node.writer.step(), Progress::Idle(_)));
+}
+
+#[test]
 fn a_full_frame_is_made_ahead_and_written_in_its_turn() {
     let mut node = Node::new();
     node.append(1000);

@@ -11,7 +11,7 @@ use super::collect::{Collector, IsDead};
 use super::footer_draft::FooterDraft;
 use super::footer_header::FooterHeader;
 use super::footer_writer::FooterWriter;
-use super::info::{Class, DataFile, SegmentInfo};
+use super::info::{Class, DataFile, SegmentInfo, footer_name, unfinished_name};
 use super::scan::FrameScan;
 use crate::error::{Corruption, Error};
 use crate::file::LogFile;
@@ -138,6 +138,19 @@ impl Sealer {
             }
         }
         Ok(SealStep::More)
+    }
+
+    /// Removes what a sealer that failed has written. Best effort: the next start removes it as well.
+    pub fn clean_up(&self) {
+        let id = self.header.id;
+        for name in [unfinished_name(id), footer_name(id)] {
+            match self.disk.remove(&self.dir.join(name)) {
+                Err(error) if !error.is_not_found() => {
+                    tracing::warn!(%error, "an unfinished footer stays on the disk");
+                }
+                _ => {}
+            }
+        }
     }
 
     fn writer(&self, collector: Collector) -> FooterWriter {
