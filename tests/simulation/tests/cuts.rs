@@ -173,7 +173,9 @@ const RARELY: &[(&str, &[(Op, &str)])] = &[
             (Op::Create, "next checkpoint"),
             (Op::CreateDir, "checkpoint directory"),
             (Op::Remove, "checkpoint"),
+            (Op::Remove, "log file"),
             (Op::Remove, "next checkpoint"),
+            (Op::SyncDir, "log directory"),
         ],
     ),
     (

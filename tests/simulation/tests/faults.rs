@@ -1,11 +1,12 @@
 //! What a failing and a full device do to a node, one thing at a time.
 #![expect(clippy::unwrap_used, reason = "tests outside of test functions")]
 
+use std::path::Path;
 use std::time::Duration;
 
 use broker::AppendError;
 use broker::owner::Proposal;
-use disk::{Fault, FaultKind, Op};
+use disk::{Disk, Fault, FaultKind, Op};
 use log::background::Done;
 use simulation::calm::Calm;
 use tokio::sync::oneshot;
@@ -111,6 +112,50 @@ fn a_stop_waits_for_no_file_to_be_sealed() {
     }
     assert_eq!(stopped, Some(Ok(())));
     assert_eq!(calm.node.owner.segments().count(), sealed);
+}
+
+#[test]
+fn a_seal_that_fails_leaves_no_footer_behind() {
+    for (op, part) in [
+        (Op::Write, ".footer.new"),
+        (Op::SyncData, ".footer.new"),
+        (Op::Rename, ".footer.new"),
+        (Op::SyncDir, "/segments"),
+    ] {
+        let (mut calm, partition) = node();
+        let fault = Fault::new(op, FaultKind::NoSpace).on(part).forever();
+        calm.disk.inject(fault);
+        for _ in 0..10 {
+            calm.append(partition, 14_000).unwrap();
+        }
+        calm.rest(Duration::from_secs(5));
+        let footers = calm.disk.list(Path::new("/data/segments")).unwrap();
+        assert!(footers.is_empty(), "{op:?}: {footers:?}");
+        calm.disk.clear_faults();
+        calm.rest(Duration::from_secs(5));
+        assert!(calm.node.owner.segments().next().is_some(), "{op:?}");
+    }
+}
+
+#[test]
+fn short_lives_give_back_the_files_that_they_took() {
+    let (mut calm, partition) = node();
+    let mut most = 0;
+    for life in 0..40 {
+        calm.restart(|_| {}).unwrap();
+        calm.append(partition, 100).unwrap();
+        calm.settle();
+        let files = calm.disk.list(Path::new("/data/log")).unwrap().len();
+        if life == 10 {
+            most = files;
+        }
+        assert!(
+            life <= 10 || files <= most + 1,
+            "{files} files after {life} lives, {most} after ten"
+        );
+        // Its records are needed no more; what they stand in is.
+        calm.trim_all(partition).unwrap();
+    }
 }
 
 #[test]

@@ -13,6 +13,8 @@ use types::{Offset, PartitionId};
 fn scene() -> (Calm, PartitionId, PartitionId) {
     let mut calm = Calm::new().unwrap();
     calm.disk.record_operations(true);
+    // After a start checkpoints come without a pause for a moment.
+    calm.rest(Duration::from_secs(2));
     let (kept, doomed) = (
         calm.create("kept", 1).unwrap(),
         calm.create("doomed", 1).unwrap(),

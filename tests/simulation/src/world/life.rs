@@ -199,6 +199,7 @@ impl World {
     /// Ends the process, power on, and starts another one.
     fn kill(&mut self) -> Result<(), Failure> {
         tracing::info!("kill");
+        self.end_readers()?;
         self.look()?;
         self.summary.kills += 1;
         self.drop_node();
@@ -227,6 +228,7 @@ impl World {
     /// Stops the node in order, as its shell does, and starts another one.
     fn stop_in_order(&mut self) -> Result<(), Failure> {
         self.disk.spare();
+        self.end_readers()?;
         let Some(node) = &self.node else {
             return Ok(());
         };

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use broker::Partition;
 use bytes::Bytes;
-use log::read::{Mode, Outcome, Plan};
+use log::read::{Mode, Outcome, Plan, split};
 use types::{Offset, Random};
 
 use super::World;
@@ -21,26 +21,36 @@ pub(crate) struct Held {
     plan: Plan,
     /// What stood there when it was planned.
     bytes: Bytes,
+    /// It is not carried out soon: what it reads may die and be gone over meanwhile.
+    slow: bool,
 }
-
-/// Bytes that tell which batch it is: its base offset and length.
-const BASE_BYTES: usize = 12;
 
 /// Readers that may hold a plan at once.
 const HELD_MAX: usize = 8;
+
+/// A slow one is passed over so many times.
+const SLOWNESS: u64 = 20;
 
 impl Held {
     /// Whoever holds a plan reads what was there, or zeros where it was trimmed and punched out; never
     /// something else.
     fn check_same(&self, now: &Bytes) -> Result<(), Failure> {
-        // With a header punched out, what is cut out of a segment may begin with another batch.
-        if now.get(..BASE_BYTES) != self.bytes.get(..BASE_BYTES) {
+        if now.is_empty() || self.bytes.is_empty() {
             return Ok(());
         }
+        // With a header punched out, what is cut out of a segment may begin with another batch; where
+        // a device failed before, it may go on further now.
         let same = |(now, before): (&u8, &u8)| now == before || *now == 0;
+        let mut begin = 0;
+        let mut is_same = false;
+        for (_, batch) in split(&self.bytes).map_err(|error| Failure(chain(&error)))? {
+            let before = self.bytes.get(begin..).unwrap_or_default();
+            is_same |= now.iter().zip(before).all(same);
+            begin += batch.len();
+        }
         let (partition, from) = (self.partition.id, self.from);
         ensure!(
-            now.iter().zip(&self.bytes).all(same),
+            is_same,
             "bytes were reused under a reader of {from} in partition {partition}"
         );
         Ok(())
@@ -51,6 +61,10 @@ impl World {
     pub(super) fn step_reader(&mut self) -> Result<(), Failure> {
         if !self.held.is_empty() && self.random.chance(1, 6) {
             let at = pick(&mut self.random, self.held.len());
+            let is_slow = self.held.get(at).is_some_and(|held| held.slow);
+            if is_slow && !self.random.chance(1, SLOWNESS) {
+                return Ok(());
+            }
             let held = self.held.swap_remove(at);
             return self.carry_out(&held);
         }
@@ -66,11 +80,13 @@ impl World {
                 && let Ok(outcome) = node.reader.carry_out(&plan, Mode::Blocking)
             {
                 let bytes = outcome.into_batches().concat();
+                let slow = self.random.chance(1, 2);
                 self.held.push(Held {
                     partition,
                     from,
                     plan,
                     bytes,
+                    slow,
                 });
             }
             return Ok(());
@@ -109,6 +125,12 @@ impl World {
             self.saw(partition, &batches)?;
         }
         Ok(())
+    }
+
+    /// Whoever still holds a plan carries it out, before the node goes.
+    pub(super) fn end_readers(&mut self) -> Result<(), Failure> {
+        let held = std::mem::take(&mut self.held);
+        held.iter().try_for_each(|held| self.carry_out(held))
     }
 
     fn choose_read(&mut self) -> Option<(Arc<Partition>, Offset, usize)> {
