@@ -260,6 +260,10 @@ pub const JOB_RETRY_MS: u64 = 200;
 pub const OWNER_DECIDE_MAX: usize = 64;
 /// Entries that the owner applies in one step.
 pub const OWNER_APPLY_MAX: usize = 64;
+/// It looks at the clock after so many, and applies no more in that step after this time.
+pub const OWNER_APPLY_PIECE: usize = 8;
+/// The time.
+pub const OWNER_APPLY_US: u64 = 400;
 /// Rows that the owner hands to a checkpoint in one step.
 pub const CHECKPOINT_ROWS_MAX: usize = 64;
 /// Bytes of rows after which it hands over no more in that step.

@@ -30,7 +30,8 @@ use log::frame::Frame;
 use log::index::LogPart;
 use log::{CommitLog, EntryHeader, Kind, LogEvent, Origin, Payload, Queued, Tail};
 use types::limits::{
-    CHECKPOINT_SLICE_MS, OWNER_APPLY_MAX, OWNER_DECIDE_MAX, OWNER_STEP_MAX, OWNER_TIMED_MIN,
+    CHECKPOINT_SLICE_MS, OWNER_APPLY_MAX, OWNER_APPLY_PIECE, OWNER_APPLY_US, OWNER_DECIDE_MAX,
+    OWNER_STEP_MAX, OWNER_TIMED_MIN,
 };
 use types::{Clock, FrameNumber, LogIndex, Offset, PartitionId, Random, ShardId, Term};
 
@@ -472,11 +473,12 @@ impl Owner {
         }
     }
 
-    /// Applies what is synced, at most so many entries that the step stays short.
+    /// Applies what is synced and answers, as far as the step stays short.
     fn apply_synced(&mut self) -> bool {
+        let begun = self.clock.monotonic();
         let mut left = OWNER_APPLY_MAX;
         let mut worked = false;
-        while left > 0 {
+        while left > 0 && self.clock.monotonic() <= begun + APPLY_TIME {
             let synced = self.synced;
             let Some(mut next) = self.frames.pop_front_if(|f| f.frame.number <= synced) else {
                 break;
@@ -488,16 +490,19 @@ impl Owner {
                 let gone = self.tail.push(next.frame.clone(), now);
                 self.applied.gone.frames.extend(gone);
             }
-            left = self.apply_entries(&mut next, left);
+            left -= self.apply_entries(&mut next, left.min(OWNER_APPLY_PIECE));
             if next.applied < next.frame.entries.len() {
                 self.frames.push_front(next);
             }
+            // Who is answered is woken, which takes longer than all else here.
+            self.on_synced.reach(self.applied.index[1]);
         }
         self.on_synced.reach(self.applied.index[1]);
         self.seal_ended();
         worked
     }
 
+    /// Applies so many entries of a frame; how many there were.
     fn apply_entries(&mut self, written: &mut WrittenFrame, most: usize) -> usize {
         let from = written.applied;
         let to = written.frame.entries.len().min(from + most);
@@ -528,7 +533,7 @@ impl Owner {
             self.applied.stamp_ms = entry.header.append_time_ms;
         }
         written.applied = to;
-        most - (to - from)
+        to - from
     }
 
     fn overlay_applied(&mut self, effect: &Effect) {
@@ -566,6 +571,9 @@ impl Owner {
         }
     }
 }
+
+/// How long a step applies.
+const APPLY_TIME: Duration = Duration::from_micros(OWNER_APPLY_US);
 
 /// An entry without its index.
 #[derive(Debug)]
