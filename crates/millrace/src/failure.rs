@@ -63,8 +63,12 @@ impl Failure {
         let Self::Failed(error) = self else {
             return false;
         };
-        let io = error.downcast_ref::<io::Error>();
-        io.is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
+        // Bare: what has a context says of what it is, as a broken connection does.
+        let bare = error
+            .chain()
+            .next()
+            .and_then(<dyn std::error::Error>::downcast_ref::<io::Error>);
+        bare.is_some_and(|e| e.kind() == io::ErrorKind::BrokenPipe)
     }
 }
 
@@ -77,5 +81,26 @@ impl fmt::Display for Failure {
 impl<E: Into<anyhow::Error>> From<E> for Failure {
     fn from(error: E) -> Self {
         Self::Failed(error.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use anyhow::Context;
+
+    use super::*;
+
+    #[test]
+    fn only_a_broken_pipe_of_our_output_is_not_worth_a_word() {
+        // A connection on which `status` wrote too late gave the same error as a closed standard
+        // output: it ended with success and without a word. An error with a context is not of our
+        // output.
+        let pipe = || io::Error::from(io::ErrorKind::BrokenPipe);
+        assert!(Failure::from(pipe()).is_closed_pipe());
+        let network: anyhow::Result<()> = Err(pipe()).context("cannot get the status");
+        let nested = network.context("once more").expect_err("an error");
+        assert!(!Failure::from(nested).is_closed_pipe());
+        let other = io::Error::from(io::ErrorKind::NotFound);
+        assert!(!Failure::from(other).is_closed_pipe());
     }
 }

@@ -435,3 +435,135 @@ fn bench_ends_with_the_name_of_an_error_that_no_retry_heals() {
         output.stderr
     );
 }
+
+#[test]
+fn produce_stores_what_stands_before_a_bad_line_and_says_so() {
+    // A line without the separator ended the command with the lines before it unsent, and nothing
+    // was said of those that were. What was read is sent, and what was confirmed is told.
+    let broker = Broker::start();
+    broker.run(&["topic", "create", "t"]).ok();
+    let produce = ["produce", "t", "--key-separator", ":"];
+    let bad = broker.run_with(&produce, b"a:1\nb:2\nbad\nc:3\n");
+    assert_eq!(bad.code, Some(1));
+    assert!(bad.stderr.contains("line 3"), "{}", bad.stderr);
+    let said = "2 records to t\n  partition 0: 2 records, offsets 0 to 1\n";
+    assert_eq!(bad.stdout, said);
+    let bad = broker.run_with(&[&produce[..], &["--json"]].concat(), b"d:4\nbad\n");
+    assert_eq!(bad.code, Some(1));
+    let told: Value = serde_json::from_str(&bad.stdout).expect("JSON");
+    assert_eq!(told["records"], 1);
+    assert_eq!(broker.run(&["consume", "t"]).ok(), "1\n2\n4\n");
+}
+
+#[test]
+fn produce_says_what_was_confirmed_when_a_record_is_refused() {
+    // The first refusal threw the answers of all that was under way away: nobody knew which lines
+    // were stored.
+    let broker = Broker::start();
+    let limit = "max.message.bytes=1000";
+    broker
+        .run(&["topic", "create", "t", "--config", limit])
+        .ok();
+    let input = format!("{}\n{}\n", "a".repeat(800), "b".repeat(20_000));
+    let refused = broker.run_with(&["produce", "t"], input.as_bytes());
+    assert_eq!(refused.code, Some(1));
+    let said = &refused.stderr;
+    assert!(said.contains("MESSAGE_TOO_LARGE"), "{said}");
+    assert_eq!(
+        refused.stdout,
+        "1 records to t\n  partition 0: 1 records, offset 0\n"
+    );
+}
+
+#[test]
+fn produce_makes_batches_that_the_broker_takes() {
+    // Two lines that fit by themselves do not fit together, and many small ones are more than a topic
+    // allows whose limit is below the default.
+    let broker = Broker::start();
+    broker.run(&["topic", "create", "large"]).ok();
+    let input = format!("{}\n{}\n", "a".repeat(250 << 10), "b".repeat(850 << 10));
+    broker
+        .run_with(&["produce", "large"], input.as_bytes())
+        .ok();
+    assert_eq!(broker.run(&["consume", "large"]).ok(), input);
+
+    let limit = "max.message.bytes=3000";
+    broker
+        .run(&["topic", "create", "small", "--config", limit])
+        .ok();
+    let input: String = (0..20_000).map(|i| format!("line {i}\n")).collect();
+    broker
+        .run_with(&["produce", "small"], input.as_bytes())
+        .ok();
+    // What was in flight behind a batch that was refused stands before its halves.
+    let read = broker.run(&["consume", "small"]).ok();
+    let sorted = |text: &str| {
+        let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert!(sorted(&read) == sorted(&input), "other lines came back");
+}
+
+#[test]
+fn topics_are_deleted_all_in_one_answer_even_if_one_fails() {
+    // Each topic was a JSON document of its own, and the first failure left the rest undone.
+    let broker = Broker::start();
+    for name in ["a", "c", "d"] {
+        broker.run(&["topic", "create", name]).ok();
+    }
+    let deleted = broker.run(&["topic", "delete", "a", "b", "c", "--json"]);
+    assert_eq!(deleted.code, Some(1));
+    assert!(deleted.stderr.contains("topic b"), "{}", deleted.stderr);
+    let told: Value = serde_json::from_str(&deleted.stdout).expect("one JSON value");
+    assert_eq!(
+        told[0],
+        serde_json::json!({"topic": "a", "change": "deleted"})
+    );
+    assert_eq!(told[1]["change"], "failed");
+    let error = told[1]["error"].as_str().expect("a text");
+    assert!(error.contains("UNKNOWN_TOPIC_OR_PARTITION"), "{error}");
+    assert_eq!(told[2]["change"], "deleted");
+    let single = broker.run(&["topic", "delete", "d", "--json"]).json();
+    assert_eq!(
+        single,
+        serde_json::json!({"topic": "d", "change": "deleted"})
+    );
+    let missing = ["topic", "delete", "x", "y", "--if-exists"];
+    assert_eq!(broker.run(&missing).ok(), "x: missing\ny: missing\n");
+}
+
+#[test]
+fn bench_consume_with_a_goal_waits_for_more_at_the_ends() {
+    // It ended at once when all was read, although the help says that only a goal ends it. The
+    // records that are missing come while it waits.
+    let broker = Broker::start();
+    broker.run(&["topic", "create", "b"]).ok();
+    let consume = ["bench", "consume", "b", "--records", "2", "--json"];
+    let bench = broker.command(&consume).stdin(Stdio::null()).spawn();
+    let bench = bench.expect("started");
+    for _ in 0..2 {
+        broker.run(&["produce", "b", "--value", "late"]).ok();
+    }
+    let output = bench.wait_with_output().expect("ended");
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!(report["records"], 2);
+}
+
+#[test]
+fn a_key_separator_that_would_be_ignored_is_refused() {
+    // It was taken without a word where there are no lines to split, and when it was empty.
+    let refused = |args: &[&str]| {
+        let mut command = Command::new(cargo_bin!("millrace"));
+        let command = command.args(["produce", "t"]).args(args);
+        let output = command.output().expect("ended");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        String::from_utf8(output.stderr).expect("UTF-8")
+    };
+    for source in [["--value", "x"], ["--file", "x"]] {
+        let said = refused(&[&source[..], &["--key-separator", ":"]].concat());
+        assert!(said.contains("--key-separator"), "{said}");
+    }
+    let said = refused(&["--key-separator", ""]);
+    assert!(said.contains("must not be empty"), "{said}");
+}

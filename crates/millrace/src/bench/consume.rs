@@ -35,7 +35,7 @@ pub(crate) struct ConsumeBench {
     /// Stop after this many records
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     records: Option<u64>,
-    /// Stop after this many seconds; at the end of the partitions if neither is given
+    /// Stop after this many seconds; at the ends of the partitions if neither is given
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     duration: Option<u64>,
     /// Connections; partitions are shared out to them
@@ -73,6 +73,11 @@ impl ConsumeBench {
         }
     }
 
+    /// Whether reading stops where the partitions ended at the start: unless a goal says when.
+    fn stops_at_ends(&self) -> bool {
+        self.records.is_none() && self.duration.is_none()
+    }
+
     fn limits(&self) -> FetchLimits {
         FetchLimits {
             max_wait_ms: 500,
@@ -105,8 +110,7 @@ pub(crate) fn run(args: &ConsumeBench) -> Outcome {
         Ok(())
     })?;
     let (plans, ends) = prepared;
-    // Read to where the partitions ended at the start, unless the goal says otherwise.
-    let ends = (!args.tail).then_some(ends);
+    let ends = args.stops_at_ends().then_some(ends);
     let clock = Arc::new(SystemClock::new());
     let counters = Arc::new(Counters::default());
     let threads = usize::try_from(args.threads)?.min(plans.len());
@@ -155,4 +159,31 @@ async fn prepare(args: &ConsumeBench) -> anyhow::Result<(Vec<Plan>, BTreeMap<i32
         }
     }
     Ok((plans, ends))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        bench: ConsumeBench,
+    }
+
+    #[test]
+    fn the_ends_of_the_partitions_count_only_without_a_goal() {
+        // A run of --duration ended at once when all was read, although its help says that the ends
+        // count only if neither goal is given.
+        let stops_at_ends = |flags: &[&str]| {
+            let words = ["bench", "t"].iter().chain(flags);
+            Command::parse_from(words).bench.stops_at_ends()
+        };
+        assert!(stops_at_ends(&[]));
+        assert!(!stops_at_ends(&["--duration", "5"]));
+        assert!(!stops_at_ends(&["--records", "5"]));
+        assert!(!stops_at_ends(&["--records", "5", "--tail"]));
+    }
 }

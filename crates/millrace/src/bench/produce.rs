@@ -51,7 +51,7 @@ pub(crate) struct ProduceBench {
     /// Seconds at the start that are not measured
     #[arg(long, value_name = "SECONDS", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=3_600))]
     warmup: u64,
-    /// Connections
+    /// Connections; one for each leader of partitions at least
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     connections: u32,
     /// Threads that drive them
@@ -118,6 +118,12 @@ pub(crate) fn run(args: &ProduceBench) -> Outcome {
         plans = plan::prepare(args).await?;
         Ok(())
     })?;
+    // Where leaders are more than the connections asked for.
+    let connections = u32::try_from(plans.len())?;
+    let args = &ProduceBench {
+        connections,
+        ..args.clone()
+    };
     let clock = Arc::new(SystemClock::new());
     let counters = Arc::new(Counters::default());
     let threads = usize::try_from(args.threads)?;

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::{Buf, Bytes, BytesMut};
@@ -12,16 +12,18 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::error::ClientError;
 use super::versions::Versions;
 
 /// What this client calls itself.
 pub(crate) const CLIENT_ID: &str = "millrace";
+/// Longest time to connect, where the time-out of answers is not shorter.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Largest answer that is taken; brokers send at most what a fetch asks for, plus one batch.
 const FRAME_BYTES_MAX: i32 = 512 << 20;
 const READ_AHEAD_BYTES: usize = 64 << 10;
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// One socket. Requests may be sent while others wait; answers come in their order.
 #[derive(Debug)]
@@ -50,6 +52,8 @@ pub(crate) struct Reply<R> {
     server: Arc<str>,
     version: i16,
     timeout: Duration,
+    /// Counted from the request on: however many are waited for, silence is told after one time-out.
+    deadline: Instant,
     frame: oneshot::Receiver<Bytes>,
     request: PhantomData<fn() -> R>,
 }
@@ -62,7 +66,8 @@ impl Connection {
             server: server.to_string(),
             source,
         };
-        let connecting = tokio::time::timeout(CONNECT_TIMEOUT, TcpStream::connect(&*server));
+        let longest = CONNECT_TIMEOUT.min(timeout);
+        let connecting = tokio::time::timeout(longest, TcpStream::connect(&*server));
         let socket = match connecting.await {
             Ok(connected) => connected.map_err(failed)?,
             Err(_) => return Err(failed(std::io::ErrorKind::TimedOut.into())),
@@ -164,6 +169,7 @@ impl Connection {
             server,
             version,
             timeout,
+            deadline: Instant::now() + timeout,
             frame,
             request: PhantomData,
         })
@@ -189,21 +195,41 @@ impl Connection {
         let id = writer.next_id;
         writer.next_id = id.wrapping_add(1);
         let frame = encode_request(version, id, Some(CLIENT_ID), request)?;
-        if let Some(answer) = answer {
-            // Under the writer's lock: the order of waiting is the order on the wire.
-            let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-            let Some(queue) = waiting.0.as_mut() else {
-                return Err(ClientError::Closed {
-                    server: self.server.to_string(),
-                });
-            };
-            queue.push_back((id, answer));
+        // Under the writer's lock: the order of waiting is the order on the wire.
+        self.enqueue(id, answer)?;
+        let server = || self.server.to_string();
+        let writing = write_all(&mut writer.socket, frame);
+        match tokio::time::timeout(self.timeout, writing).await {
+            Ok(written) => written.map_err(|source| ClientError::Connection {
+                server: server(),
+                source,
+            }),
+            Err(_) => {
+                // Part of a frame may be on the wire: nothing can follow it.
+                self.waiting().0 = None;
+                Err(ClientError::Stalled {
+                    server: server(),
+                    api: R::API,
+                    after: self.timeout,
+                })
+            }
         }
-        let failed = |source| ClientError::Connection {
-            server: self.server.to_string(),
-            source,
+    }
+
+    /// Lets a request wait for its answer, if it has one; an error once the connection has ended.
+    fn enqueue(&self, id: i32, answer: Option<oneshot::Sender<Bytes>>) -> Result<(), ClientError> {
+        let mut waiting = self.waiting();
+        let Some(queue) = waiting.0.as_mut() else {
+            return Err(ClientError::Closed {
+                server: self.server.to_string(),
+            });
         };
-        write_all(&mut writer.socket, frame).await.map_err(failed)
+        queue.extend(answer.map(|answer| (id, answer)));
+        Ok(())
+    }
+
+    fn waiting(&self) -> MutexGuard<'_, Waiting> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -217,7 +243,7 @@ impl<R: ApiRequest> Reply<R> {
     /// Waits for the answer.
     pub(crate) async fn wait(self) -> Result<R::Response, ClientError> {
         let server = self.server.to_string();
-        let frame = match tokio::time::timeout(self.timeout, self.frame).await {
+        let frame = match tokio::time::timeout_at(self.deadline, self.frame).await {
             Err(_) => {
                 return Err(ClientError::TimedOut {
                     server,

@@ -170,3 +170,37 @@ async fn silence_and_missing_apis_are_errors_that_name_the_api() {
     let expected = format!("{address} does not serve a version of Fetch that this client speaks");
     assert_eq!(failed.to_string(), expected);
 }
+
+#[tokio::test]
+async fn a_request_that_the_broker_does_not_take_is_an_error_and_ends_the_connection() {
+    // Only the wait for an answer had a time-out: writing to a broker that reads no more hung for
+    // ever as soon as the buffers of the system were full, and `produce` with it. The test ends
+    // with an error instead of hanging.
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
+    let address = listener.local_addr().expect("an address");
+    let served = tokio::spawn(async move {
+        let (mut socket, _) = listener.accept().await.expect("accepted");
+        let mut buffer = BytesMut::new();
+        let frame = read_frame(&mut socket, &mut buffer).await.expect("a frame");
+        let (header, _) = decode_any_request(&frame).expect("a valid request");
+        let answer = versions(&[ApiKey::ApiVersions, ApiKey::Produce]);
+        let frame = encode_any_response(header.version, header.correlation_id, &answer);
+        let frame = frame.expect("encoded").to_bytes();
+        socket.write_all(&frame).await.expect("sent");
+        // Held open, never read again.
+        socket
+    });
+    let mut connection = open(address).await.expect("open");
+    connection.timeout = Duration::from_millis(50);
+    let _held = served.await.expect("no panic");
+    let batch = Bytes::from(vec![0; 64 << 20]);
+    let sending = crate::client::send_batch(&connection, "t", 0, 0, batch.clone());
+    let sent = tokio::time::timeout(TIMEOUT, sending).await.expect("ended");
+    let failed = sent.expect_err("not taken");
+    assert!(matches!(failed, ClientError::Stalled { .. }), "{failed}");
+    for acks in [0, 1] {
+        let sent = crate::client::send_batch(&connection, "t", 0, acks, batch.clone()).await;
+        let failed = sent.expect_err("closed");
+        assert!(matches!(failed, ClientError::Closed { .. }), "{failed}");
+    }
+}

@@ -20,6 +20,18 @@ pub(crate) enum ClientError {
         api: ApiKey,
         after: Duration,
     },
+    #[error("{server} did not take {api:?} within {} s", after.as_secs())]
+    Stalled {
+        server: String,
+        api: ApiKey,
+        after: Duration,
+    },
+    #[error("cannot read partition {partition} at offset {offset}: {reason}")]
+    Unreadable {
+        partition: i32,
+        offset: i64,
+        reason: String,
+    },
     #[error("{server} does not serve a version of {api:?} that this client speaks")]
     Unsupported { server: String, api: ApiKey },
     #[error("{server} sent an answer to {api:?} that cannot be read")]

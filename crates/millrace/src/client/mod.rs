@@ -21,7 +21,9 @@ pub(crate) use admin::{ConfigChange, NewTopic};
 pub(crate) use cluster::Client;
 pub(crate) use connection::{CLIENT_ID, Connection, Reply};
 pub(crate) use error::ClientError;
-pub(crate) use fetch::{FetchLimits, fetch, fetch_request};
+#[cfg(test)]
+pub(crate) use fetch::tests as fetch_tests;
+pub(crate) use fetch::{FetchLimits, batches, fetch, fetch_request, next_position};
 pub(crate) use murmur2::partition_of_key;
 pub(crate) use offsets::{EARLIEST, LATEST, by_leader};
 pub(crate) use produce::{Producer, base_offset, send_batch};

@@ -5,6 +5,9 @@ mod from;
 mod print;
 mod reader;
 
+use std::future::Future;
+
+use anyhow::ensure;
 use clap::Args;
 
 use super::server::{ServerArgs, block_on};
@@ -58,12 +61,51 @@ pub(crate) fn run(args: &ConsumeArgs) -> Outcome {
             )));
         }
         let mut printer = Printer::new(args);
-        let stop = tokio::signal::ctrl_c();
-        tokio::select! {
-            read = reader::read(&client, &topic, &wanted, args, &mut printer) => read?,
-            // Whoever follows ends it this way: what was read is printed, and that is success.
-            _ = stop => {}
-        }
-        Ok(printer.finish()?)
+        let reading = reader::read(&client, &topic, &wanted, args, &mut printer);
+        let read = unless_interrupted(reading, tokio::signal::ctrl_c(), args.follow).await;
+        // What was read before an error or an interrupt is printed as well.
+        let printed = printer.finish();
+        read?;
+        Ok(printed?)
     })
+}
+
+/// Reads until the end or until `stop`. Whoever follows ends it this way, and that is success; else
+/// the output is cut, and must not look whole.
+async fn unless_interrupted<T>(
+    reading: impl Future<Output = anyhow::Result<()>>,
+    stop: impl Future<Output = T>,
+    follow: bool,
+) -> anyhow::Result<()> {
+    tokio::select! {
+        biased;
+        read = reading => read,
+        _ = stop => {
+            ensure!(follow, "interrupted before the end was reached");
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, ready};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn an_interrupt_is_success_only_for_who_follows_or_has_read_all() {
+        // Ctrl-C was success always: a script took the part that was printed for the whole topic.
+        // Without --follow it is a failure, unless all was read by then.
+        let stop = || ready(());
+        assert!(unless_interrupted(pending(), stop(), true).await.is_ok());
+        assert!(
+            unless_interrupted(ready(Ok(())), stop(), false)
+                .await
+                .is_ok()
+        );
+        let cut = unless_interrupted(pending(), stop(), false).await;
+        let said = cut.expect_err("cut").to_string();
+        assert_eq!(said, "interrupted before the end was reached");
+    }
 }

@@ -31,7 +31,12 @@ pub(crate) struct ProduceArgs {
     #[arg(long, value_name = "TEXT", conflicts_with = "key_separator")]
     key: Option<String>,
     /// Take what stands before this in a line as the key
-    #[arg(long, value_name = "TEXT")]
+    #[arg(
+        long,
+        value_name = "TEXT",
+        value_parser = separator,
+        conflicts_with_all = ["value", "file"]
+    )]
     key_separator: Option<String>,
     /// A header of every record; may be repeated
     #[arg(long = "header", value_name = "KEY=VALUE", value_parser = header)]
@@ -102,6 +107,13 @@ fn header(text: &str) -> Result<(String, String), String> {
     Ok((key.to_owned(), value.to_owned()))
 }
 
+fn separator(text: &str) -> Result<String, &'static str> {
+    if text.is_empty() {
+        return Err("it must not be empty");
+    }
+    Ok(text.to_owned())
+}
+
 /// What was produced, by partition.
 #[derive(Serialize)]
 struct Summary<'a> {
@@ -116,30 +128,36 @@ pub(crate) fn run(args: &ProduceArgs) -> Outcome {
         let input = Input::open(args)?;
         let client = args.server.connect().await?;
         let sender = Sender::new(&client, args).await?;
-        let placed = sender.send_all(input).await?;
-        let records = placed.iter().map(|p| p.records).sum();
-        if args.json {
-            let summary = Summary {
-                topic: &args.topic,
-                records,
-                partitions: &placed,
-            };
-            return Ok(output::json(&summary)?);
-        }
-        output::line(format_args!("{records} records to {}", args.topic))?;
-        for p in &placed {
-            let offsets = match (p.first_offset, p.last_offset) {
-                (Some(first), Some(last)) if first == last => format!(", offset {first}"),
-                (Some(first), Some(last)) => format!(", offsets {first} to {last}"),
-                _ => ", not confirmed (acks=0)".to_owned(),
-            };
-            output::line(format_args!(
-                "  partition {}: {} records{offsets}",
-                p.partition, p.records
-            ))?;
-        }
-        Ok(())
+        let (placed, outcome) = sender.send_all(input).await;
+        let printed = print(args, &placed);
+        outcome?;
+        printed
     })
+}
+
+fn print(args: &ProduceArgs, placed: &[Placed]) -> Outcome {
+    let records = placed.iter().map(|p| p.records).sum();
+    if args.json {
+        let summary = Summary {
+            topic: &args.topic,
+            records,
+            partitions: placed,
+        };
+        return Ok(output::json(&summary)?);
+    }
+    output::line(format_args!("{records} records to {}", args.topic))?;
+    for p in placed {
+        let offsets = match (p.first_offset, p.last_offset) {
+            (Some(first), Some(last)) if first == last => format!(", offset {first}"),
+            (Some(first), Some(last)) => format!(", offsets {first} to {last}"),
+            _ => ", not confirmed (acks=0)".to_owned(),
+        };
+        output::line(format_args!(
+            "  partition {}: {} records{offsets}",
+            p.partition, p.records
+        ))?;
+    }
+    Ok(())
 }
 
 impl ProduceArgs {

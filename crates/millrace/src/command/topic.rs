@@ -89,6 +89,8 @@ struct AlterArgs {
 struct Change<'a> {
     topic: &'a str,
     change: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
 }
 
 /// Runs `millrace topic`.
@@ -118,16 +120,38 @@ async fn run_create(client: &Client, args: &CreateArgs, json: bool) -> Outcome {
 }
 
 async fn run_delete(client: &Client, args: &DeleteArgs, json: bool) -> Outcome {
-    for name in &args.names {
-        let deleted = client.delete_topic(name).await;
-        let missing = unless(
-            deleted,
-            args.if_exists,
-            ErrorCode::UNKNOWN_TOPIC_OR_PARTITION,
-        )?;
-        say(json, name, if missing { "missing" } else { "deleted" })?;
+    if let [name] = args.names.as_slice() {
+        return say(json, name, delete(client, name, args.if_exists).await?);
     }
-    Ok(())
+    let (mut changes, mut errors) = (Vec::new(), Vec::new());
+    for name in &args.names {
+        let deleted = delete(client, name, args.if_exists).await;
+        let (change, error) = match deleted {
+            Ok(change) => (change, None),
+            Err(error) => ("failed", Some(format!("{:#}", anyhow::Error::from(error)))),
+        };
+        if !json && error.is_none() {
+            say(json, name, change)?;
+        }
+        errors.extend(error.clone());
+        changes.push(Change {
+            topic: name,
+            change,
+            error,
+        });
+    }
+    let printed = if json { output::json(&changes) } else { Ok(()) };
+    if errors.is_empty() {
+        return Ok(printed?);
+    }
+    Err(anyhow::anyhow!(errors.join("; ")).into())
+}
+
+/// Deletes one topic; what became of it.
+async fn delete(client: &Client, name: &str, if_exists: bool) -> Result<&'static str, ClientError> {
+    let deleted = client.delete_topic(name).await;
+    let missing = unless(deleted, if_exists, ErrorCode::UNKNOWN_TOPIC_OR_PARTITION)?;
+    Ok(if missing { "missing" } else { "deleted" })
 }
 
 async fn run_alter(client: &Client, args: &AlterArgs, json: bool) -> Outcome {
@@ -194,7 +218,12 @@ fn unless(
 
 fn say(json: bool, topic: &str, change: &str) -> Outcome {
     if json {
-        Ok(output::json(&Change { topic, change })?)
+        let error = None;
+        Ok(output::json(&Change {
+            topic,
+            change,
+            error,
+        })?)
     } else {
         Ok(output::line(format_args!("{topic}: {change}"))?)
     }

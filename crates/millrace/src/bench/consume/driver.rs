@@ -8,14 +8,14 @@ use anyhow::{Context, bail, ensure};
 use bytes::Buf;
 use kafka::wire::messages::{FetchRequest, FetchResponse, PartitionData};
 use kafka::wire::{decode_response, encode_request};
-use record::{BatchHeader, verify_crc};
+use record::verify_crc;
 use types::{Clock, SystemClock};
 
 use super::{ConsumeBench, Plan};
 use crate::bench::latency::Latency;
 use crate::bench::progress::Counters;
 use crate::bench::socket::{Socket, wait};
-use crate::client::{CLIENT_ID, FetchLimits, fetch_request};
+use crate::client::{CLIENT_ID, FetchLimits, batches, fetch_request, next_position};
 
 /// Every broker since 2.3 serves it, by topic name.
 pub(super) const FETCH_VERSION: i16 = 11;
@@ -36,6 +36,19 @@ pub(super) struct Measured {
     pub(super) latency: Latency,
     /// From the start to the last answer with records.
     pub(super) span: Duration,
+}
+
+impl Measured {
+    fn new() -> Self {
+        Self {
+            records: 0,
+            bytes: 0,
+            batches: 0,
+            fetches: 0,
+            latency: Latency::new(),
+            span: Duration::ZERO,
+        }
+    }
 }
 
 /// Drives the connections of one thread.
@@ -93,14 +106,7 @@ impl Driver {
     /// Reads until the goal or the ends are reached.
     pub(super) fn run(mut self) -> anyhow::Result<Measured> {
         let start = self.clock.monotonic();
-        let mut measured = Measured {
-            records: 0,
-            bytes: 0,
-            batches: 0,
-            fetches: 0,
-            latency: Latency::new(),
-            span: Duration::ZERO,
-        };
+        let mut measured = Measured::new();
         loop {
             let now = self.clock.monotonic() - start;
             let enough = self
@@ -219,38 +225,63 @@ impl Lane {
                     data.error_code
                 );
             }
-            let next = count_batches(data, check_crcs, measured)?;
-            if let (Some(next), Some(at)) = (next, self.positions.get_mut(&data.partition_index)) {
-                *at = next.max(*at);
+            if let Some(at) = self.positions.get_mut(&data.partition_index) {
+                *at = read_on(data, *at, check_crcs, measured)?;
             }
         }
         Ok(())
     }
 }
 
-/// Counts whole batches by their headers; gives the offset behind the last one.
-fn count_batches(
+/// Counts whole batches by their headers; gives the offset to read on from.
+fn read_on(
     data: &PartitionData,
+    at: i64,
     check_crcs: bool,
     measured: &mut Measured,
-) -> anyhow::Result<Option<i64>> {
+) -> anyhow::Result<i64> {
     let mut next = None;
-    for piece in data.records.iter().flat_map(|records| &records.0) {
-        let mut rest: &[u8] = piece;
-        while let Ok(header) = BatchHeader::parse(rest) {
-            // The last batch may be cut.
-            let Some((batch, after)) = rest.split_at_checked(header.total_bytes()) else {
-                break;
-            };
-            if check_crcs {
-                verify_crc(batch)?;
-            }
-            measured.records += u64::try_from(header.count).unwrap_or(0);
-            measured.bytes += u64::try_from(batch.len()).unwrap_or(0);
-            measured.batches += 1;
-            next = Some(header.next_offset().0);
-            rest = after;
+    for (header, batch) in batches(data) {
+        if check_crcs {
+            verify_crc(batch).with_context(|| {
+                let (partition, offset) = (data.partition_index, header.base_offset);
+                format!("cannot read partition {partition} at offset {offset}")
+            })?;
         }
+        measured.records += u64::try_from(header.count).unwrap_or(0);
+        measured.bytes += u64::try_from(batch.len()).unwrap_or(0);
+        measured.batches += 1;
+        next = Some(header.next_offset().0);
     }
-    Ok(next)
+    Ok(next_position(data, at, next)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::fetch_tests::{answer, batch};
+
+    #[test]
+    fn a_batch_that_is_not_whole_and_good_ends_the_run_where_it_stands() {
+        // What could not be parsed was no batch: the position stayed, and the same bytes were
+        // fetched again and again at full speed. The error names the place, with --check-crcs for
+        // a wrong CRC as well.
+        let mut measured = Measured::new();
+        let mut read = |bytes: &[u8], crcs| read_on(&answer(bytes), 7, crcs, &mut measured);
+        assert_eq!(read(&batch(7), true).expect("good"), 8);
+        assert_eq!(read(b"", true).expect("nothing new"), 7);
+        let mut old = batch(7);
+        old[16] = 1;
+        let mut broken = batch(7);
+        broken[30] ^= 1;
+        assert_eq!(read(&broken, false).expect("not looked at"), 8);
+        for bytes in [&old, &broken] {
+            let said = format!("{:#}", read(bytes, true).expect_err("refused"));
+            assert!(
+                said.contains("cannot read partition 3 at offset 7"),
+                "{said}"
+            );
+        }
+        assert_eq!(measured.batches, 2);
+    }
 }

@@ -19,8 +19,22 @@ use lane::Lane;
 
 /// Longest wait, so that the end of the run and the failure of others are noticed.
 const WAIT_MAX: Duration = Duration::from_millis(50);
-/// How long the last requests may take.
-const DRAIN_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long things may take.
+#[derive(Clone, Copy, Debug)]
+struct Timeouts {
+    /// An answer, as in Kafka's producer.
+    answer: Duration,
+    /// The last answers, after the end of the run.
+    drain: Duration,
+    /// The last answers, once the person asked for the end.
+    interrupt: Duration,
+}
+
+const TIMEOUTS: Timeouts = Timeouts {
+    answer: Duration::from_secs(30),
+    drain: Duration::from_secs(60),
+    interrupt: Duration::from_secs(5),
+};
 
 /// What one thread measured after the warm-up.
 #[derive(Debug)]
@@ -36,6 +50,20 @@ pub(super) struct Measured {
     pub(super) span: Duration,
 }
 
+impl Measured {
+    fn new() -> Self {
+        Self {
+            latency: Latency::new(),
+            records: 0,
+            bytes: 0,
+            batches: 0,
+            requests: 0,
+            retries: 0,
+            span: Duration::ZERO,
+        }
+    }
+}
+
 /// Times of a run, from its start on.
 #[derive(Clone, Copy, Debug)]
 struct Phases {
@@ -48,6 +76,7 @@ struct Phases {
 pub(super) struct Driver {
     lanes: Vec<Lane>,
     phases: Phases,
+    timeouts: Timeouts,
     clock: Arc<SystemClock>,
     counters: Arc<Counters>,
 }
@@ -69,6 +98,7 @@ impl Driver {
         Ok(Self {
             lanes,
             phases: Phases { warmup_end, end },
+            timeouts: TIMEOUTS,
             clock,
             counters,
         })
@@ -78,29 +108,26 @@ impl Driver {
     pub(super) fn run(mut self) -> anyhow::Result<Measured> {
         let start = self.clock.monotonic();
         let start_ms = self.clock.now_ms();
-        let mut measured = Measured {
-            latency: Latency::new(),
-            records: 0,
-            bytes: 0,
-            batches: 0,
-            requests: 0,
-            retries: 0,
-            span: Duration::ZERO,
-        };
+        let mut measured = Measured::new();
+        let mut stopped_at = None;
         let mut readable = vec![false; self.lanes.len()];
         loop {
             let mut now = self.clock.monotonic() - start;
             let ending = now >= self.phases.end || self.counters.is_stopped();
-            if now > self.phases.end.saturating_add(DRAIN_TIMEOUT) {
-                bail!(
-                    "the last requests were not answered within {} s",
-                    DRAIN_TIMEOUT.as_secs()
-                );
+            if self.counters.is_stopped() {
+                let since = *stopped_at.get_or_insert(now);
+                if now - since >= self.timeouts.interrupt {
+                    return Ok(measured);
+                }
+            } else if now > self.phases.end.saturating_add(self.timeouts.drain) {
+                let drain = self.timeouts.drain;
+                bail!("the last requests were not answered within {drain:?}");
             }
             for (lane, readable) in self.lanes.iter_mut().zip(&readable) {
                 if *readable {
                     lane.receive(now, self.phases.warmup_end, &mut measured, &self.counters)?;
                 }
+                lane.time_out(now, self.timeouts.answer)?;
                 lane.send(now, start_ms, ending, &mut measured, &self.counters)?;
                 now = self.clock.monotonic() - start;
                 lane.flushed(now, self.phases.warmup_end, &mut measured, &self.counters);

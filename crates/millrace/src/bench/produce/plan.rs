@@ -38,6 +38,7 @@ pub(super) async fn prepare(args: &ProduceBench) -> anyhow::Result<Vec<Plan>> {
     let all: Vec<_> = topic.partitions.iter().map(|p| p.partition_index).collect();
     let leaders = by_leader(&topic, &all);
     let places = places(&leaders, usize::try_from(args.connections)?);
+    let connections = u32::try_from(places.len())?;
     let mut plans = Vec::new();
     for (number, (leader, partitions)) in (0..).zip(places) {
         let connection = client.broker(leader).await?;
@@ -56,7 +57,7 @@ pub(super) async fn prepare(args: &ProduceBench) -> anyhow::Result<Vec<Plan>> {
             None
         };
         let server = client.address(leader).await?;
-        let records = part(args.records, number, args.connections);
+        let records = part(args.records, number, connections);
         plans.push(Plan {
             server,
             partitions,
@@ -76,13 +77,11 @@ pub(super) fn part(total: Option<u64>, number: u32, connections: u32) -> u64 {
 }
 
 /// For each connection a leader and partitions of it: disjoint ones while they last, all of the
-/// leader's when there are more connections than that.
+/// leader's when there are more connections than that. Each leader has one at least, so that all
+/// partitions are loaded.
 fn places(leaders: &BTreeMap<i32, Vec<i32>>, connections: usize) -> Vec<(i32, Vec<i32>)> {
-    let per_leader = |nth: usize| {
-        connections
-            .saturating_sub(nth)
-            .div_ceil(leaders.len().max(1))
-    };
+    let connections = connections.max(leaders.len());
+    let per_leader = |nth: usize| (connections - nth).div_ceil(leaders.len());
     let mut places = Vec::new();
     for (nth, (leader, partitions)) in leaders.iter().enumerate() {
         let count = per_leader(nth);
@@ -124,9 +123,10 @@ mod tests {
     #[test]
     fn every_partition_has_a_connection_and_none_is_idle() {
         let leaders = BTreeMap::from([(1, vec![0, 2, 4]), (2, vec![1, 3])]);
-        for connections in 2..10 {
+        // One connection for two leaders left the other's partitions without load.
+        for connections in 1..10 {
             let places = places(&leaders, connections);
-            assert_eq!(places.len(), connections);
+            assert_eq!(places.len(), connections.max(2));
             assert!(places.iter().all(|(leader, p)| {
                 !p.is_empty() && p.iter().all(|p| leaders[leader].contains(p))
             }));

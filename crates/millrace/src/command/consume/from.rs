@@ -35,7 +35,9 @@ impl FromStr for From {
             });
         }
         let time: Result<jiff::Timestamp, _> = text.parse();
-        time.map(|t| Self::TimeMs(t.as_millisecond())).map_err(|_| {
+        // Brokers take negative times for the start, the end and the like.
+        let time_ms = time.map(|t| t.as_millisecond().max(0));
+        time_ms.map(Self::TimeMs).map_err(|_| {
             "allowed: earliest, latest, an offset, -N, or a time with its zone such as \
              2030-01-31T12:00:00Z"
                 .to_owned()
@@ -98,6 +100,8 @@ mod tests {
         assert_eq!("-5".parse(), Ok(From::Last(5)));
         assert_eq!("1970-01-01T00:00:01.5Z".parse(), Ok(From::TimeMs(1_500)));
         assert_eq!("1970-01-01T01:00:00+01:00".parse(), Ok(From::TimeMs(0)));
+        assert_eq!("1969-12-31T23:59:59.999Z".parse(), Ok(From::TimeMs(0)));
+        assert_eq!("1900-01-01T00:00:00Z".parse(), Ok(From::TimeMs(0)));
         assert!("yesterday".parse::<From>().is_err());
         assert!("2030-01-31".parse::<From>().is_err());
     }

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use anyhow::Context;
 use kafka::wire::ErrorCode;
 use kafka::wire::messages::{FetchResponse, MetadataResponseTopic, PartitionData};
-use record::{BatchHeader, Records};
+use record::Records;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
@@ -13,7 +14,8 @@ use super::ConsumeArgs;
 use super::from::From;
 use super::print::Printer;
 use crate::client::{
-    Client, ClientError, Connection, EARLIEST, FetchLimits, by_leader, fetch, fetch_request,
+    Client, ClientError, Connection, EARLIEST, FetchLimits, batches, by_leader, fetch,
+    fetch_request, next_position,
 };
 
 const LIMITS: FetchLimits = FetchLimits {
@@ -103,43 +105,29 @@ impl Fetcher {
         let request = fetch_request(&self.topic, &positions, LIMITS);
         let answer = fetch(&self.connection, &request).await?;
         for partition in answer.responses.iter().flat_map(|t| &t.partitions) {
-            self.advance(partition)?;
+            advance(&mut self.positions, &self.topic, partition)?;
         }
         Ok(answer)
     }
-
-    fn advance(&mut self, data: &PartitionData) -> Result<(), ClientError> {
-        let what = || {
-            format!(
-                "cannot read partition {} of {}",
-                data.partition_index, self.topic
-            )
-        };
-        let message = (data.error_code == ErrorCode::OFFSET_OUT_OF_RANGE)
-            .then(|| "records expired while they were read".to_owned());
-        ClientError::check(data.error_code, message, what)?;
-        let last = batches(data)
-            .last()
-            .map(|(header, _)| header.next_offset().0);
-        if let (Some(next), Some(at)) = (last, self.positions.get_mut(&data.partition_index)) {
-            *at = next.max(*at);
-        }
-        Ok(())
-    }
 }
 
-/// The whole batches of a partition's answer; a cut last one is left for the next fetch.
-fn batches(data: &PartitionData) -> impl Iterator<Item = (BatchHeader, &[u8])> {
-    let pieces = data.records.iter().flat_map(|records| &records.0);
-    pieces.flat_map(|piece| {
-        let mut rest: &[u8] = piece;
-        std::iter::from_fn(move || {
-            let header = BatchHeader::parse(rest).ok()?;
-            let (batch, after) = rest.split_at_checked(header.total_bytes())?;
-            rest = after;
-            Some((header, batch))
-        })
-    })
+/// Moves the position of a partition behind what came of it.
+fn advance(
+    positions: &mut BTreeMap<i32, i64>,
+    topic: &str,
+    data: &PartitionData,
+) -> Result<(), ClientError> {
+    let partition = data.partition_index;
+    let message = (data.error_code == ErrorCode::OFFSET_OUT_OF_RANGE)
+        .then(|| "records expired while they were read".to_owned());
+    ClientError::check(data.error_code, message, || {
+        format!("cannot read partition {partition} of {topic}")
+    })?;
+    let last = batches(data).last().map(|(header, _)| header.next_offset());
+    if let Some(at) = positions.get_mut(&partition) {
+        *at = next_position(data, *at, last.map(|offset| offset.0))?;
+    }
+    Ok(())
 }
 
 fn print(
@@ -160,12 +148,16 @@ fn print(
             .filter(|_| !args.follow)
             .unwrap_or(i64::MAX);
         for (header, batch) in batches(data) {
+            let place = || {
+                let offset = header.base_offset;
+                format!("cannot read partition {partition} at offset {offset}")
+            };
+            record::verify_crc(batch).with_context(place)?;
             if header.attributes.is_control() {
                 continue;
             }
-            record::verify_crc(batch)?;
-            for record in Records::read(batch, &mut scratch)? {
-                let record = record?;
+            for record in Records::read(batch, &mut scratch).with_context(place)? {
+                let record = record.with_context(place)?;
                 // A batch comes whole: it may begin before the start and go on beyond the end.
                 if (start..end).contains(&record.offset.0) && left > 0 {
                     printer.record(partition, &record)?;
@@ -175,4 +167,28 @@ fn print(
         }
     }
     Ok(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::client::fetch_tests::{answer, batch};
+
+    #[test]
+    fn a_batch_that_cannot_be_parsed_ends_the_reading_where_it_stands() {
+        // A batch of another magic or length was no batch at all to the reader: the position
+        // stayed, and the same bytes were fetched again and again at full speed. It is an error
+        // that names the place.
+        let mut positions = BTreeMap::from([(3, 7)]);
+        advance(&mut positions, "t", &answer(&batch(7))).expect("a good batch");
+        assert_eq!(positions[&3], 8);
+        let mut old = batch(8);
+        old[16] = 1;
+        let error = advance(&mut positions, "t", &answer(&old)).expect_err("magic 1");
+        let said = error.to_string();
+        assert!(
+            said.starts_with("cannot read partition 3 at offset 8"),
+            "{said}"
+        );
+    }
 }

@@ -135,7 +135,7 @@ fn split_line(
             line.pop();
         }
     }
-    let Some(separator) = separator.map(str::as_bytes).filter(|s| !s.is_empty()) else {
+    let Some(separator) = separator.map(str::as_bytes) else {
         return Ok(Message {
             key: key.map(<[u8]>::to_vec),
             value: line,

@@ -11,6 +11,8 @@ use crate::bench::progress::Counters;
 #[derive(Debug)]
 pub(super) struct Sent {
     pub(super) correlation_id: i32,
+    /// When it was sent.
+    pub(super) time: Duration,
     pub(super) batches: Vec<Batch>,
 }
 

@@ -156,7 +156,7 @@ impl Lane {
                 }
                 self.request(now, start_ms, ready)?;
             } else {
-                measured.retries += self.request_again()?;
+                measured.retries += self.request_again(now)?;
             }
             self.flush(now)?;
         }
@@ -224,7 +224,7 @@ impl Lane {
 
     /// Sends new batches of up to `ready` records, one for each partition in turn.
     fn request(&mut self, now: Duration, start_ms: i64, mut ready: u64) -> anyhow::Result<()> {
-        self.write(|lane, batches| {
+        self.write(now, |lane, batches| {
             if ready == 0 || batches.len() == lane.partitions.len() {
                 return Ok(None);
             }
@@ -235,9 +235,9 @@ impl Lane {
     }
 
     /// Sends what failed, in its order, a batch for each partition; how many batches that were.
-    fn request_again(&mut self) -> anyhow::Result<u64> {
+    fn request_again(&mut self, now: Duration) -> anyhow::Result<u64> {
         let mut count = 0;
-        self.write(|lane, batches| {
+        self.write(now, |lane, batches| {
             let is_in = |batch: &Batch| batches.iter().any(|b| b.partition == batch.partition);
             let next = lane.again.pop_front_if(|batch| !is_in(batch));
             count += u64::from(next.is_some());
@@ -277,6 +277,7 @@ impl Lane {
     /// Writes one request of the batches that `next` gives, as many as it may hold.
     fn write(
         &mut self,
+        now: Duration,
         mut next: impl FnMut(&mut Self, &[Batch]) -> anyhow::Result<Option<Batch>>,
     ) -> anyhow::Result<()> {
         let mut socket = self.socket.take().context("there is no connection")?;
@@ -302,6 +303,7 @@ impl Lane {
         self.socket = Some(socket);
         self.in_flight.push_back(Sent {
             correlation_id,
+            time: now,
             batches,
         });
         Ok(())

@@ -21,8 +21,10 @@ enum Say {
     Code(i16),
     /// The connection ends instead of an answer.
     Hang,
+    /// There is no answer, and the connection stays.
+    Nothing,
 }
-use Say::{Code, Hang};
+use Say::{Code, Hang, Nothing};
 
 /// A batch that arrived: partition, base sequence and count of records.
 type Arrived = (i32, i32, i32);
@@ -46,9 +48,10 @@ fn broker(script: &[Say]) -> (String, JoinHandle<Vec<Arrived>>) {
     (server, thread)
 }
 
-/// True when the client has gone.
+/// True when the client has gone although it had its answers.
 fn serve(stream: &mut TcpStream, script: &mut VecDeque<Say>, arrived: &mut Vec<Arrived>) -> bool {
     let mut length = [0; 4];
+    let mut silent = false;
     while stream.read_exact(&mut length).is_ok() {
         let mut frame = vec![0; u32::from_be_bytes(length) as usize];
         stream.read_exact(&mut frame).expect("a frame");
@@ -65,8 +68,13 @@ fn serve(stream: &mut TcpStream, script: &mut VecDeque<Say>, arrived: &mut Vec<A
             })
             .collect();
         arrived.extend(&batches);
-        let Code(code) = script.pop_front().unwrap_or(Code(0)) else {
-            return false;
+        let code = match script.pop_front().unwrap_or(Code(0)) {
+            Code(code) => code,
+            Hang => return false,
+            Nothing => {
+                silent = true;
+                continue;
+            }
         };
         let result = |(index, _, _): &Arrived| PartitionProduceResponse {
             index: *index,
@@ -85,7 +93,7 @@ fn serve(stream: &mut TcpStream, script: &mut VecDeque<Say>, arrived: &mut Vec<A
         let answer = answer.expect("an answer").to_bytes();
         stream.write_all(&answer).expect("sent");
     }
-    true
+    !silent
 }
 
 #[derive(Parser)]
@@ -97,6 +105,11 @@ struct Command {
 /// Sends four batches of two records to one partition, two at a time.
 fn run(script: &[Say]) -> (anyhow::Result<Measured>, Vec<Arrived>) {
     let (server, broker) = broker(script);
+    let measured = driver(server).run();
+    (measured, broker.join().expect("no panic"))
+}
+
+fn driver(server: String) -> Driver {
     let words = [
         "bench",
         "t",
@@ -119,9 +132,7 @@ fn run(script: &[Say]) -> (anyhow::Result<Measured>, Vec<Arrived>) {
         records: 8,
     };
     let (clock, counters) = (Arc::new(SystemClock::new()), Arc::new(Counters::default()));
-    let driver = Driver::new(&args, vec![plan], clock, counters).expect("connected");
-    let measured = driver.run();
-    (measured, broker.join().expect("no panic"))
+    Driver::new(&args, vec![plan], clock, counters).expect("connected")
 }
 
 fn sequences(arrived: &[Arrived]) -> Vec<i32> {
@@ -178,4 +189,39 @@ fn an_error_for_good_ends_the_run_and_is_named() {
         assert!(error.contains(name), "{error}");
         assert!(error.contains("partition 0 refused a batch"), "{error}");
     }
+}
+
+#[test]
+fn a_request_without_an_answer_is_sent_again_on_a_new_connection() {
+    // A broker that stopped answering hung a run of --records for ever: requests had no time-out.
+    // It is that of a lost connection now.
+    let (server, broker) = broker(&[Code(0), Nothing, Nothing]);
+    let mut driver = driver(server);
+    driver.timeouts.answer = Duration::from_millis(200);
+    let measured = driver.run().expect("all confirmed");
+    assert_eq!((measured.records, measured.batches), (8, 4));
+    assert!(measured.retries >= 2, "{}", measured.retries);
+    broker.join().expect("no panic");
+}
+
+#[test]
+fn an_interrupt_ends_the_wait_for_answers_with_what_was_measured() {
+    // Ctrl-C did not end a run whose broker stopped answering: the wait for the last answers was
+    // counted from the end of the run, which --records does not have.
+    let (server, _) = broker(&[Code(0), Nothing, Nothing, Nothing]);
+    let mut driver = driver(server);
+    driver.timeouts.interrupt = Duration::from_millis(100);
+    let counters = driver.counters.clone();
+    #[expect(clippy::disallowed_methods, reason = "the person of this test")]
+    let person = std::thread::spawn(move || {
+        while counters.records.load(std::sync::atomic::Ordering::Relaxed) < 2 {
+            std::thread::yield_now();
+        }
+        counters
+            .stop
+            .store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    let measured = driver.run().expect("ended");
+    assert_eq!((measured.records, measured.batches), (2, 1));
+    person.join().expect("no panic");
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail, ensure};
 use kafka::wire::messages::{ProduceRequest, ProduceResponse};
 use kafka::wire::{ErrorCode, decode_response};
 
@@ -98,6 +98,20 @@ impl Lane {
                 }
             }
         }
+    }
+
+    /// A connection whose oldest request has no answer for `longest` is taken for lost.
+    pub(in crate::bench::produce::driver) fn time_out(
+        &mut self,
+        now: Duration,
+        longest: Duration,
+    ) -> anyhow::Result<()> {
+        let oldest = self.in_flight.front();
+        if oldest.is_some_and(|sent| now.saturating_sub(sent.time) >= longest) {
+            let error = anyhow!("{} did not answer within {longest:?}", self.server);
+            self.lose(now, &error)?;
+        }
+        Ok(())
     }
 
     /// A lost connection is no error: what was under way on it is sent again on the next one.
