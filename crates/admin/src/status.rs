@@ -7,7 +7,7 @@ pub trait StatusSource: Send + Sync {
     /// The node as it is now.
     fn status(&self) -> Status;
 
-    /// Whether clients are served.
+    /// Whether clients are served and records can be produced.
     ///
     /// # Errors
     /// The reason why they are not, for people.
@@ -25,13 +25,13 @@ pub struct Status {
     pub node_id: i32,
     /// Id that Kafka clients see as the cluster's.
     pub cluster_id: String,
-    /// Whether clients are served.
+    /// Whether clients are served and records can be produced.
     pub ready: bool,
     /// Why they are not.
     pub not_ready_reason: Option<String>,
     /// All listeners that are on.
     pub listeners: Vec<Listener>,
-    /// The first entry of `log.dirs`.
+    /// `log.dirs`.
     pub data_dir: String,
     /// The commit log.
     pub log: LogStatus,

@@ -140,19 +140,56 @@ fn an_unusable_data_directory_ends_with_3() {
     );
 }
 
+/// Whoever started a second node on a directory read that the lock of a file "failed: Resource
+/// temporarily unavailable", and tried again: the lock's error went out as the system words it.
+/// Now the directory is named, and that somebody uses it.
 #[test]
-fn a_data_directory_in_use_ends_with_3() {
+fn a_data_directory_in_use_ends_with_3_and_says_so() {
     let broker = Broker::start();
     let dir = broker.dir.path().to_str().expect("UTF-8");
-    let output = run(millrace(&[
-        "serve",
-        "--data-dir",
-        dir,
-        "--set",
-        "kafka.listen=off",
-    ]));
-    assert_eq!(output.code, Some(3), "{}", output.stderr);
-    assert!(output.stderr.contains(dir), "{}", output.stderr);
+    let serve = ["serve", "--data-dir", dir, "--set", "kafka.listen=off"];
+    let verify = ["log", "verify", "--data-dir", dir];
+    for args in [&serve[..], &verify[..]] {
+        let output = run(millrace(args));
+        assert_eq!(output.code, Some(3), "{}", output.stderr);
+        let said = format!("the data directory {dir} is in use by another node or tool");
+        assert!(output.stderr.contains(&said), "{}", output.stderr);
+    }
+}
+
+#[test]
+fn verify_tells_a_directory_that_is_none_from_one_that_cannot_be_opened() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    for (path, said) in [
+        (dir.path(), "is no data directory"),
+        (file.path(), "Not a directory"),
+    ] {
+        let path = path.to_str().expect("UTF-8");
+        let output = run(millrace(&["log", "verify", "--data-dir", path]));
+        assert_eq!(output.code, Some(3), "{}", output.stderr);
+        let stderr = &output.stderr;
+        assert!(stderr.contains(path) && stderr.contains(said), "{stderr}");
+    }
+}
+
+#[test]
+fn a_variable_that_is_not_utf_8_ends_with_2_and_is_named() {
+    use std::os::unix::ffi::OsStrExt;
+    let mut command = millrace(&["config"]);
+    command.env(
+        "MILLRACE_NUM__PARTITIONS",
+        std::ffi::OsStr::from_bytes(b"\xff"),
+    );
+    let output = run(command);
+    assert_eq!(output.code, Some(2), "{}", output.stderr);
+    assert!(
+        output
+            .stderr
+            .contains("MILLRACE_NUM__PARTITIONS: is not UTF-8"),
+        "{}",
+        output.stderr
+    );
 }
 
 #[test]

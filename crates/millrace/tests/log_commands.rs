@@ -107,3 +107,111 @@ fn verify_checks_records_of_partitions_that_no_checkpoint_knows() {
         "{damage}"
     );
 }
+
+/// Lines of `log dump --json`.
+fn dump(dir: &Path, args: &[&str]) -> Vec<Value> {
+    let output = Command::new(cargo_bin!("millrace"))
+        .args(["log", "dump", "--json", "--data-dir"])
+        .arg(dir)
+        .args(args)
+        .output()
+        .expect("the binary runs");
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines = text.lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("JSON in every line"))
+        .collect()
+}
+
+/// One text line stood among the JSON lines for a file with a bad header, and `--partition` without
+/// `--entries` did nothing, unsaid.
+#[test]
+fn dump_prints_json_for_damage_as_well_and_the_entries_of_a_partition() {
+    let dir = directory_of_a_killed_broker();
+    let name = "00000000000000000099.log";
+    let bad = dir.path().join("log").join(name);
+    std::fs::copy(dir.path().join("format"), bad).expect("copied");
+    let lines = dump(dir.path(), &["--partition", "0"]);
+    let fault = lines.iter().find(|line| line["file"] == name);
+    let error = fault.expect("the bad file")["error"].as_str();
+    assert!(
+        error.is_some_and(|e| e.contains("log file header")),
+        "{fault:?}"
+    );
+    let entries: Vec<_> = lines
+        .iter()
+        .filter_map(|line| line["entries"].as_array())
+        .flatten()
+        .filter(|entry| entry["kind"] == "Records")
+        .collect();
+    assert_eq!(entries.len(), 2, "{lines:?}");
+    let others = dump(dir.path(), &["--partition", "77"]);
+    assert!(
+        others
+            .iter()
+            .all(|line| line["entries"].as_array().is_none_or(Vec::is_empty))
+    );
+}
+
+/// Both commands had every log file open at once, under the limit that a shell gives, and failed on
+/// a directory with more of them than that. A node raises the limit and leaves sealed ones alone.
+#[test]
+fn log_commands_get_along_with_few_open_files() {
+    let dir = directory_of_a_killed_broker();
+    let (live, _) = place_of_the_value(dir.path());
+    for number in 50..70 {
+        let copy = dir.path().join(format!("log/{number:020}.log"));
+        std::fs::copy(&live, copy).expect("copied");
+    }
+    for (command, hard) in [("verify", 100), ("dump", 12)] {
+        let script = format!("ulimit -Sn 12; ulimit -Hn {hard}; exec \"$@\"");
+        let output = Command::new("sh")
+            .args(["-c", &script, "sh"])
+            .arg(cargo_bin!("millrace"))
+            .args(["log", command, "--data-dir"])
+            .arg(dir.path())
+            .output()
+            .expect("the binary runs");
+        assert!(output.status.success(), "{command}: {output:?}");
+    }
+}
+
+/// A node that can only be read said `ready` on standard output while readiness was 503: the line
+/// did not look at it. Who waits for the line took such a node for one that takes records.
+#[test]
+fn a_node_that_serves_reads_only_says_so_instead_of_ready() {
+    let dir = directory_of_a_killed_broker();
+    let (live, _) = place_of_the_value(dir.path());
+    let mut file = open(&live);
+    // The header of the first frame, which later ones prove synced.
+    file.seek(SeekFrom::Start(8_192 + 40)).expect("sought");
+    file.write_all(&[0xff; 8]).expect("written");
+    drop(file);
+    let mut broker = Command::new(cargo_bin!("millrace"))
+        .args(["serve", "--data-dir"])
+        .arg(dir.path())
+        .args(["--set", "kafka.listen=127.0.0.1:0"])
+        .args(["--set", "admin.listen=127.0.0.1:0"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let mut line = String::new();
+    BufReader::new(broker.stdout.take().expect("piped"))
+        .read_line(&mut line)
+        .expect("a line");
+    let admin = line
+        .trim_end()
+        .split_once(" admin=")
+        .map(|(_, admin)| admin);
+    let status = Command::new(cargo_bin!("millrace"))
+        .args(["status", "--json", "--admin", admin.unwrap_or_default()])
+        .output()
+        .expect("the binary runs");
+    broker.kill().expect("killed");
+    broker.wait().expect("ended");
+    assert!(line.starts_with("ready kafka=127.0.0.1:"), "{line}");
+    let status: Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    assert_eq!(status["ready"], false, "{status}");
+}

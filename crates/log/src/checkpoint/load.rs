@@ -83,6 +83,18 @@ impl Checkpoint {
         }
     }
 
+    /// Loads each checkpoint that is kept, the newest first, or tells what is wrong with it: for
+    /// tools that look at all of them.
+    ///
+    /// # Errors
+    /// Those of listing them.
+    pub fn load_kept(disk: &dyn Disk, dir: &Path) -> Result<Vec<Result<Self, Error>>, Error> {
+        let numbers = numbers(disk, dir)?.into_iter().take(KEPT);
+        Ok(numbers
+            .map(|number| Self::load(disk, dir, number))
+            .collect())
+    }
+
     /// Loads the checkpoint with this number and reads it once to its end.
     ///
     /// # Errors

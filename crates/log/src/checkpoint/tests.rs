@@ -374,3 +374,25 @@ fn nothing_is_left_of_an_interrupted_one_but_room() {
     assert!(load(&disk).is_none());
     assert!(disk.contents(&next_path(dir())).is_some());
 }
+
+/// Damage of the older checkpoint was told to nobody, because whoever starts a node can do without
+/// it. A tool that is asked whether all is well must look at each one that is kept.
+#[test]
+fn each_kept_checkpoint_is_told_good_or_damaged() {
+    let disk = SimDisk::new(1);
+    disk.create_dir(&dir().join(FOLDER)).unwrap();
+    write(&disk, 1, None).unwrap();
+    write(&disk, 2, Some(1)).unwrap();
+    let kept = |disk: &SimDisk| -> Vec<Option<u64>> {
+        let kept = Checkpoint::load_kept(disk, dir()).unwrap();
+        kept.iter()
+            .map(|loaded| loaded.as_ref().ok().map(Checkpoint::number))
+            .collect()
+    };
+    assert_eq!(kept(&disk), [Some(2), Some(1)]);
+    assert!(disk.corrupt(&checkpoint_path(dir(), 1), 5_000, 1));
+    assert_eq!(kept(&disk), [Some(2), None]);
+    let unreadable = Fault::new(Op::Read, FaultKind::Io).on("2.checkpoint");
+    disk.inject(unreadable);
+    assert_eq!(kept(&disk), [None, None]);
+}

@@ -51,29 +51,63 @@ impl FoundFiles {
     ) -> Result<Self, Error> {
         let mut found = Self::default();
         for name in disk.list(dir)? {
-            let Some(number) = name_number(&name) else {
-                continue;
-            };
-            found.last_name = found.last_name.max(number);
-            if sealed.contains(&number) {
-                continue;
-            }
-            let path = dir.join(&name);
-            let file = disk.open(&path)?;
-            match FileHeader::load(file.as_ref(), &path) {
-                Ok(header) if header.directory == directory => found.add(header, path, file),
-                Ok(_) => tracing::warn!(path = %path.display(), "a log file of another directory"),
-                Err(Error::Corrupt(corruption)) => {
-                    found.broken.push(BrokenFile {
-                        path,
-                        file,
-                        corruption,
-                    });
-                }
-                Err(error) => return Err(error),
-            }
+            found.read_file(disk, &dir.join(&name), &name, directory, sealed)?;
         }
         Ok(found)
+    }
+
+    /// Like [`read_but`](Self::read_but), but goes on behind a file that cannot be opened or read,
+    /// and tells what is wrong with each: for tools that look at all of them.
+    ///
+    /// # Errors
+    /// Those of listing the files, and those that say nothing of a file.
+    pub fn read_around(
+        disk: &dyn Disk,
+        dir: &Path,
+        directory: [u8; 16],
+        sealed: &BTreeSet<u64>,
+    ) -> Result<(Self, Vec<disk::Error>), Error> {
+        let (mut found, mut unreadable) = (Self::default(), Vec::new());
+        for name in disk.list(dir)? {
+            match found.read_file(disk, &dir.join(&name), &name, directory, sealed) {
+                Err(Error::Disk(error)) if !error.is_shortage() && !error.is_power_cut() => {
+                    unreadable.push(error);
+                }
+                done => done?,
+            }
+        }
+        Ok((found, unreadable))
+    }
+
+    fn read_file(
+        &mut self,
+        disk: &dyn Disk,
+        path: &Path,
+        name: &str,
+        directory: [u8; 16],
+        sealed: &BTreeSet<u64>,
+    ) -> Result<(), Error> {
+        let Some(number) = name_number(name) else {
+            return Ok(());
+        };
+        self.last_name = self.last_name.max(number);
+        if sealed.contains(&number) {
+            return Ok(());
+        }
+        let file = disk.open(path)?;
+        match FileHeader::load(file.as_ref(), path) {
+            Ok(header) if header.directory == directory => {
+                self.add(header, path.to_path_buf(), file);
+            }
+            Ok(_) => tracing::warn!(path = %path.display(), "a log file of another directory"),
+            Err(Error::Corrupt(corruption)) => self.broken.push(BrokenFile {
+                path: path.to_path_buf(),
+                file,
+                corruption,
+            }),
+            Err(error) => return Err(error),
+        }
+        Ok(())
     }
 
     fn add(&mut self, header: FileHeader, path: PathBuf, file: Arc<dyn disk::File>) {

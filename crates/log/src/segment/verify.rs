@@ -1,9 +1,13 @@
 //! Verifying a segment.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::io::IoSlice;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use types::limits::{SEGMENT_CRC_BLOCK_BYTES, VERIFY_DAMAGES_MAX};
+use disk::File;
+use parking_lot::Mutex;
+use types::limits::{BLOCK_BYTES, SEGMENT_CRC_BLOCK_BYTES, VERIFY_DAMAGES_MAX};
 use types::{Offset, PartitionId};
 
 use super::collect::IsDead;
@@ -11,6 +15,7 @@ use super::footer::Footer;
 use super::handle::Segment;
 use super::row::DirectoryRow;
 use super::scan::{FrameScan, Outcome, Visitor};
+use crate::commit_log::error_chain;
 use crate::entry::Kind;
 use crate::error::{Corruption, Error};
 use crate::frame::{FrameFault, FrameHeader, PlacedHeader};
@@ -73,6 +78,7 @@ pub enum VerifyStep {
 #[derive(Debug)]
 pub struct Verifier<'a> {
     segment: &'a Segment,
+    data: Arc<ReadAround>,
     scan: Option<FrameScan>,
     inspector: Inspector,
 }
@@ -93,6 +99,7 @@ impl<'a> Verifier<'a> {
         };
         Self {
             segment,
+            data: Arc::new(ReadAround::new(Arc::clone(segment.data()))),
             scan: None,
             inspector,
         }
@@ -101,16 +108,21 @@ impl<'a> Verifier<'a> {
     /// Does one step: the first reads the footer, the others one step's bytes of the data file.
     ///
     /// # Errors
-    /// Those of the device. Damage is a result.
+    /// Those that say nothing of the segment. Damage is a result, and what cannot be read is damage.
     pub fn step(&mut self) -> Result<VerifyStep, Error> {
         let Some(scan) = &mut self.scan else {
             self.inspector.footer = self.read_footer()?;
             let data = &self.segment.info().data;
-            let (file, path) = (self.segment.data().clone(), self.segment.data_path());
+            let (file, path) = (Arc::clone(&self.data), self.segment.data_path());
             self.scan = Some(FrameScan::new(file, &path, data.epoch, data.end));
             return Ok(VerifyStep::More);
         };
-        match scan.step(&mut self.inspector) {
+        let stepped = scan.step(&mut self.inspector);
+        for error in self.data.unreadable.lock().told.drain(..) {
+            let unreadable = unreadable(&error, "data file of a segment");
+            self.inspector.report.damage(None, unreadable);
+        }
+        match stepped {
             Ok(true) => Ok(VerifyStep::More),
             Ok(false) => Ok(VerifyStep::Done(self.inspector.end())),
             Err(Error::Corrupt(corruption)) => {
@@ -128,6 +140,11 @@ impl<'a> Verifier<'a> {
             Ok(footer) => footer,
             Err(Error::Corrupt(corruption)) => {
                 self.inspector.report.damage(None, corruption);
+                return Ok(None);
+            }
+            Err(Error::Disk(error)) if is_of_the_file(&error) => {
+                let unreadable = unreadable(&error, "footer of a segment");
+                self.inspector.report.damage(None, unreadable);
                 return Ok(None);
             }
             Err(error) => return Err(error),
@@ -153,6 +170,114 @@ impl<'a> Verifier<'a> {
     }
 }
 
+/// Whether an error says something of the file that it came from.
+fn is_of_the_file(error: &disk::Error) -> bool {
+    !error.is_shortage() && !error.is_power_cut()
+}
+
+fn unreadable(error: &disk::Error, what: &'static str) -> Corruption {
+    Corruption {
+        path: error.path.clone(),
+        position: error.position,
+        what,
+        expected: "bytes that can be read".to_owned(),
+        found: error_chain(error),
+    }
+}
+
+/// A file whose blocks that cannot be read come as zeros, which no check takes for good: so the
+/// rest of the file is still looked at.
+#[derive(Debug)]
+struct ReadAround {
+    file: Arc<dyn File>,
+    unreadable: Mutex<Unreadable>,
+}
+
+#[derive(Debug, Default)]
+struct Unreadable {
+    /// The first error of each stretch.
+    told: Vec<disk::Error>,
+    /// Where the last stretch ends.
+    end: u64,
+}
+
+impl ReadAround {
+    fn new(file: Arc<dyn File>) -> Self {
+        Self {
+            file,
+            unreadable: Mutex::default(),
+        }
+    }
+
+    fn read_by_blocks(&self, buf: &mut [u8], position: u64) -> Result<usize, disk::Error> {
+        let block = usize::try_from(BLOCK_BYTES).unwrap_or(usize::MAX);
+        let mut done = 0;
+        for piece in buf.chunks_mut(block) {
+            let at = position + done as u64;
+            match self.file.read_at(piece, at) {
+                Ok(got) if got < piece.len() => return Ok(done + got),
+                Ok(_) => {}
+                Err(error) if is_of_the_file(&error) => {
+                    piece.fill(0);
+                    let mut unreadable = self.unreadable.lock();
+                    if unreadable.end != at {
+                        unreadable.told.push(error);
+                    }
+                    unreadable.end = at + piece.len() as u64;
+                }
+                Err(error) => return Err(error),
+            }
+            done += piece.len();
+        }
+        Ok(done)
+    }
+}
+
+impl File for ReadAround {
+    fn read_at(&self, buf: &mut [u8], position: u64) -> Result<usize, disk::Error> {
+        match self.file.read_at(buf, position) {
+            Err(error) if is_of_the_file(&error) => self.read_by_blocks(buf, position),
+            read => read,
+        }
+    }
+
+    fn read_cached_at(&self, buf: &mut [u8], position: u64) -> Result<Option<usize>, disk::Error> {
+        self.file.read_cached_at(buf, position)
+    }
+
+    fn write_at(&self, bufs: &[IoSlice<'_>], position: u64) -> Result<(), disk::Error> {
+        self.file.write_at(bufs, position)
+    }
+
+    fn sync_data(&self) -> Result<(), disk::Error> {
+        self.file.sync_data()
+    }
+
+    fn allocate(&self, position: u64, len: u64) -> Result<(), disk::Error> {
+        self.file.allocate(position, len)
+    }
+
+    fn set_len(&self, len: u64) -> Result<(), disk::Error> {
+        self.file.set_len(len)
+    }
+
+    fn punch(&self, position: u64, len: u64) -> Result<(), disk::Error> {
+        self.file.punch(position, len)
+    }
+
+    fn len(&self) -> Result<u64, disk::Error> {
+        self.file.len()
+    }
+
+    fn prefetch(&self, position: u64, len: u64) {
+        self.file.prefetch(position, len);
+    }
+
+    fn path(&self) -> &Path {
+        self.file.path()
+    }
+}
+
 /// What of a row never changes.
 fn identity(row: &DirectoryRow) -> (PartitionId, Offset, Offset, u64, u64, u32) {
     (
@@ -166,7 +291,7 @@ fn identity(row: &DirectoryRow) -> (PartitionId, Offset, Offset, u64, u64, u32) 
 }
 
 fn wrong(
-    path: &std::path::Path,
+    path: &Path,
     position: u64,
     what: &'static str,
     expected: &dyn std::fmt::Debug,

@@ -15,7 +15,7 @@ pub(crate) struct ConfigArgs {
     /// File of `key = value` lines
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Data directory, the first entry of log.dirs
+    /// Data directory, stronger than log.dirs
     #[arg(long, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// Set one key; may be repeated
@@ -26,14 +26,11 @@ pub(crate) struct ConfigArgs {
 impl ConfigArgs {
     /// The settings in force, or all that is wrong with them.
     pub(crate) fn load(&self) -> Result<Settings, Failure> {
-        let variables = std::env::vars_os().filter_map(|(name, value)| {
-            Some((name.into_string().ok()?, value.into_string().ok()?))
-        });
         let inputs = Inputs {
             file: self.config.clone(),
             data_dir: self.data_dir.clone(),
             set: self.set.clone(),
-            environment: variables.collect(),
+            environment: std::env::vars_os().collect(),
         };
         load(&inputs).map_err(|faults| {
             let lines: Vec<_> = faults.iter().map(|fault| format!("\n  {fault}")).collect();

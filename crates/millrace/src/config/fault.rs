@@ -12,6 +12,8 @@ pub(crate) enum Fault {
     Unreadable { path: PathBuf, reason: String },
     /// A line of the file, or an argument of `--set`, is not `key = value`.
     Syntax { text: String, source: Source },
+    /// A variable of the environment whose name or value is not UTF-8.
+    NotText { source: Source },
     /// No such key.
     Unknown {
         key: String,
@@ -55,6 +57,7 @@ impl fmt::Display for Fault {
             Self::Syntax { text, source } => {
                 write!(f, "{source}: `{text}` is not of the form key = value")
             }
+            Self::NotText { source } => write!(f, "{source}: is not UTF-8 text"),
             Self::Unknown {
                 key,
                 nearest: Some(nearest),

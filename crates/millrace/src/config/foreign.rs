@@ -26,6 +26,7 @@ const NO_AMQP: &str = "this version does not speak AMQP";
 const NO_ROCKETMQ: &str = "this version does not speak RocketMQ's protocol";
 const NO_COMPACTION: &str = "this version does not compact topics";
 const NO_TIERS: &str = "this version has no remote tier";
+const LEVELS: &str = "a level is a setting of topics only; set it for each topic";
 const DURABILITY: &str = "set log.durability (sync or async) instead";
 
 /// Names, or starts of names where a `*` ends them.
@@ -49,6 +50,10 @@ static FOREIGN: &[(&str, Verdict)] = &[
     ("log.cleanup.policy", Refused(NO_COMPACTION)),
     ("log.cleaner.*", Refused(NO_COMPACTION)),
     ("remote.log.*", Refused(NO_TIERS)),
+    ("log.local.retention.*", Refused(NO_TIERS)),
+    ("compression.gzip.level", Refused(LEVELS)),
+    ("compression.lz4.level", Refused(LEVELS)),
+    ("compression.zstd.level", Refused(LEVELS)),
     ("ssl.*", Refused(NO_TLS)),
     ("sasl.*", Refused(NO_TLS)),
     ("super.users", Refused(NO_TLS)),
@@ -57,6 +62,10 @@ static FOREIGN: &[(&str, Verdict)] = &[
     ("quota.*", Refused("this version has no quotas")),
     (
         "max.connections.per.ip",
+        Refused("set max.connections instead"),
+    ),
+    (
+        "max.connections.per.ip.overrides",
         Refused("set max.connections instead"),
     ),
     ("offsets.topic.replication.factor", Ignored(ONE_NODE)),
@@ -261,7 +270,28 @@ mod tests {
         );
         assert_eq!(find("offsets.retention.minutes"), Some(Refused(NO_GROUPS)));
         assert_eq!(find("zookeeper.connect"), Some(Refused(NO_ZOOKEEPER)));
+        assert_eq!(find("log.retention.ms"), None);
         assert_eq!(find("num.partitions"), None);
+    }
+
+    /// Kafka's remaining broker keys were unknown here, with a hint at a key that means something
+    /// else: `log.local.retention.ms` got "did you mean log.retention.ms?". Whoever followed it
+    /// changed how long records are kept.
+    #[test]
+    fn keys_of_kafka_whose_effect_is_missing_are_refused_with_the_reason() {
+        for (name, reason) in [
+            ("log.local.retention.ms", NO_TIERS),
+            ("log.local.retention.bytes", NO_TIERS),
+            ("compression.gzip.level", LEVELS),
+            ("compression.lz4.level", LEVELS),
+            ("compression.zstd.level", LEVELS),
+            (
+                "max.connections.per.ip.overrides",
+                "set max.connections instead",
+            ),
+        ] {
+            assert_eq!(find(name), Some(Refused(reason)), "{name}");
+        }
     }
 
     #[test]

@@ -32,8 +32,8 @@ pub(crate) enum Kind {
     Choice(&'static [&'static str]),
     /// Any text of at most this many bytes.
     Text { max_bytes: usize },
-    /// Directories, separated by commas.
-    Paths,
+    /// One directory.
+    Path,
     /// `host:port` entries separated by commas, or `off`.
     Listen,
     /// `host:port`, or `host` alone.
@@ -71,7 +71,7 @@ impl Kind {
             Self::Int { min, max } => format!("{min} to {max}"),
             Self::Choice(words) => words.join(", "),
             Self::Text { max_bytes } => format!("text of at most {max_bytes} bytes"),
-            Self::Paths => "directories, separated by commas".into(),
+            Self::Path => "one directory; this version takes no list".into(),
             Self::Listen => "host:port entries separated by commas, or off".into(),
             Self::Advertise => "host or host:port".into(),
             Self::Levels => {
@@ -87,7 +87,7 @@ impl Kind {
             Self::Int { .. } => "integer",
             Self::Choice(_) => "choice",
             Self::Text { .. } => "text",
-            Self::Paths => "paths",
+            Self::Path => "path",
             Self::Listen => "listen",
             Self::Advertise => "address",
             Self::Levels => "levels",

@@ -1,6 +1,7 @@
 //! Merging of flags, environment, file and defaults.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::environment;
@@ -23,7 +24,7 @@ pub(crate) struct Inputs {
     /// `--set`, in order; the last one of a key counts.
     pub(crate) set: Vec<String>,
     /// The environment.
-    pub(crate) environment: Vec<(String, String)>,
+    pub(crate) environment: Vec<(OsString, OsString)>,
 }
 
 /// One key with the value in force.
@@ -99,15 +100,20 @@ impl Merge {
             .for_each(|assignment| self.assign(assignment));
     }
 
-    fn environment(&mut self, variables: &[(String, String)]) {
+    fn environment(&mut self, variables: &[(OsString, OsString)]) {
         for (name, value) in variables {
-            if let Some(key) = environment::key(name) {
-                let source = Source::Environment(name.clone());
-                self.assign(Assignment {
+            let text = name.to_string_lossy();
+            let Some(key) = environment::key(&text) else {
+                continue;
+            };
+            let source = Source::Environment(text.clone().into_owned());
+            match (name.to_str(), value.to_str()) {
+                (Some(_), Some(value)) => self.assign(Assignment {
                     key,
                     value: value.trim().to_owned(),
                     source,
-                });
+                }),
+                _ => self.faults.push(Fault::NotText { source }),
             }
         }
     }
@@ -131,30 +137,17 @@ impl Merge {
         }
     }
 
-    /// `--data-dir` takes the place of the first entry of `log.dirs`.
+    /// `--data-dir` is `log.dirs`, whatever characters are in the path.
     fn data_dir(&mut self, dir: Option<&Path>) {
         let Some(dir) = dir else { return };
-        let rest = match self.settings.get("log.dirs").map(|setting| &setting.value) {
-            Some(Value::Paths(paths)) => paths.get(1..).unwrap_or_default().to_vec(),
-            _ => Vec::new(),
-        };
-        let all: Vec<_> = std::iter::once(dir.to_owned()).chain(rest).collect();
-        let text = all
-            .iter()
-            .map(|p| p.display().to_string())
-            .collect::<Vec<_>>()
-            .join(",");
         if let Some(key) = table::find("log.dirs") {
-            let source = Source::Flag("--data-dir");
-            self.settings.insert(
-                key.name,
-                Setting {
-                    key,
-                    text,
-                    value: Value::Paths(all),
-                    source,
-                },
-            );
+            let setting = Setting {
+                key,
+                text: dir.display().to_string(),
+                value: Value::Path(dir.to_owned()),
+                source: Source::Flag("--data-dir"),
+            };
+            self.settings.insert(key.name, setting);
         }
     }
 
@@ -255,7 +248,6 @@ impl Merge {
         self.at_least("log.unsealed.bytes", "log.file.bytes", 2);
         self.at_least("queued.max.request.bytes", "socket.request.max.bytes", 1);
         self.at_least("socket.request.max.bytes", "message.max.bytes", 1);
-        self.repeated_dirs();
     }
 
     fn at_least(&mut self, name: &'static str, other: &str, times: i64) {
@@ -283,27 +275,6 @@ impl Merge {
                 value: value.to_string(),
                 reason,
                 source,
-            });
-        }
-    }
-
-    fn repeated_dirs(&mut self) {
-        let Some(setting) = self.settings.get("log.dirs") else {
-            return;
-        };
-        let Value::Paths(paths) = &setting.value else {
-            return;
-        };
-        let repeated = paths
-            .iter()
-            .enumerate()
-            .find(|(i, path)| paths.iter().take(*i).any(|p| p == *path));
-        if let Some((_, path)) = repeated {
-            self.faults.push(Fault::Conflict {
-                key: "log.dirs",
-                value: setting.text.clone(),
-                reason: format!("names {} twice", path.display()),
-                source: setting.source.clone(),
             });
         }
     }

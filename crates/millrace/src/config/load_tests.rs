@@ -66,16 +66,49 @@ fn every_setting_tells_its_source() {
 }
 
 #[test]
-fn the_data_directory_is_the_first_of_the_log_directories() {
+fn the_data_directory_is_log_dirs() {
     let dirs = |inputs: &Inputs| load(inputs).expect("valid").get("log.dirs").text.clone();
-    let (_dir, mut inputs) = with_file("log.dirs = /a, /b\n");
-    assert_eq!(dirs(&inputs), "/a, /b");
-    inputs.data_dir = Some("/c".into());
-    assert_eq!(dirs(&inputs), "/c,/b");
+    let (_dir, mut inputs) = with_file("log.dirs = /a\n");
+    assert_eq!(dirs(&inputs), "/a");
+    inputs.data_dir = Some("/c,d".into());
+    assert_eq!(dirs(&inputs), "/c,d");
     inputs.file = None;
-    assert_eq!(dirs(&inputs), "/c");
+    assert_eq!(dirs(&inputs), "/c,d");
     inputs.data_dir = None;
     assert_eq!(dirs(&inputs), "./millrace-data");
+}
+
+/// `millrace config` took a list of directories, and `serve` refused it then, without a word on the
+/// value and on where it stood: how many there are was looked at only when the node was wired. A
+/// check of a configuration must fail where the start would.
+#[test]
+fn a_list_of_data_directories_is_a_fault_with_value_range_and_source() {
+    let (dir, inputs) = with_file("log.dirs = /a, /b\n");
+    let file = format!("{}/millrace.conf", dir.path().display());
+    assert_eq!(
+        faults(&inputs),
+        [format!(
+            "{file}:1: log.dirs = /a, /b is not allowed; \
+             allowed: one directory; this version takes no list"
+        )]
+    );
+}
+
+/// A variable whose value was no UTF-8 was passed over, and the node ran with the default as if
+/// nobody had set it: the environment was read through a filter that keeps what is text. Whoever
+/// set a data directory with such a name got another one.
+#[test]
+fn a_variable_that_is_not_text_is_a_fault_that_names_it() {
+    use std::os::unix::ffi::OsStringExt;
+    let not_text = || OsString::from_vec(b"/data/\xff".to_vec());
+    let inputs = Inputs {
+        environment: vec![
+            ("MILLRACE_LOG__DIRS".into(), not_text()),
+            ("OTHERS".into(), not_text()),
+        ],
+        ..Inputs::default()
+    };
+    assert_eq!(faults(&inputs), ["MILLRACE_LOG__DIRS: is not UTF-8 text"]);
 }
 
 #[test]
@@ -130,7 +163,6 @@ fn settings_that_contradict_each_other_are_refused() {
     let set = vec![
         "log.file.bytes=268435456".into(),
         "log.unsealed.bytes=268435456".into(),
-        "log.dirs=/a,/a".into(),
     ];
     assert_eq!(
         faults(&Inputs {
@@ -140,7 +172,6 @@ fn settings_that_contradict_each_other_are_refused() {
         [
             "--set: log.unsealed.bytes = 268435456: must be at least 2 times log.file.bytes, \
              which makes 536870912",
-            "--set: log.dirs = /a,/a: names /a twice",
         ]
     );
 }

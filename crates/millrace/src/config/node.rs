@@ -39,8 +39,8 @@ pub(crate) struct NodeConfig {
 /// What the storage engine is opened with.
 #[derive(Clone, Debug)]
 pub(crate) struct LogConfig {
-    /// Never empty; the first holds the log.
-    pub(crate) dirs: Vec<PathBuf>,
+    /// The data directory.
+    pub(crate) dir: PathBuf,
     pub(crate) file_bytes: u64,
     pub(crate) unsealed_bytes: u64,
     pub(crate) tail_bytes: usize,
@@ -88,7 +88,7 @@ impl NodeConfig {
             delete_topics: s.bool("delete.topic.enable"),
             partitions_default: s.i32("num.partitions"),
             log: LogConfig {
-                dirs: s.paths("log.dirs"),
+                dir: s.path("log.dirs"),
                 file_bytes: s.u64("log.file.bytes"),
                 unsealed_bytes: s.u64("log.unsealed.bytes"),
                 tail_bytes: s.usize("log.tail.bytes"),
@@ -112,24 +112,28 @@ impl Reader<'_> {
             message_timestamp_type: self.text("log.message.timestamp.type"),
             message_timestamp_before_max_ms: self.int("log.message.timestamp.before.max.ms"),
             message_timestamp_after_max_ms: self.int("log.message.timestamp.after.max.ms"),
-            retention_ms: self.first_ms(&[
+            retention_ms: self.strongest_ms(&[
                 ("log.retention.ms", 1),
                 ("log.retention.minutes", 60_000),
                 ("log.retention.hours", 3_600_000),
             ]),
             retention_bytes: self.int("log.retention.bytes"),
             segment_bytes: self.i32("log.segment.bytes"),
-            segment_ms: self.first_ms(&[("log.roll.ms", 1), ("log.roll.hours", 3_600_000)]),
+            segment_ms: self.strongest_ms(&[("log.roll.ms", 1), ("log.roll.hours", 3_600_000)]),
         }
     }
 
-    /// The first of some synonyms that is set, in milliseconds; negative means never.
-    fn first_ms(&self, synonyms: &[(&str, i64)]) -> i64 {
-        let set = synonyms
-            .iter()
-            .find_map(|&(name, unit_ms)| self.optional_int(name).zip(Some(unit_ms)));
-        match set {
-            Some((value, unit_ms)) if value >= 0 => value.saturating_mul(unit_ms),
+    /// One of some synonyms, the finest unit first, in milliseconds; negative means never. What the
+    /// strongest source says counts: a flag in hours would have no effect beside a file that says
+    /// milliseconds otherwise.
+    fn strongest_ms(&self, synonyms: &[(&str, i64)]) -> i64 {
+        let all = synonyms.iter().filter_map(|&(name, unit_ms)| {
+            let value = self.optional_int(name)?;
+            Some((self.0.get(name).source.strength(), value, unit_ms))
+        });
+        // Of equals the last is taken, which is the finest in the reversed order.
+        match all.rev().max_by_key(|(strength, ..)| *strength) {
+            Some((_, value, unit_ms)) if value >= 0 => value.saturating_mul(unit_ms),
             _ => -1,
         }
     }
@@ -187,9 +191,9 @@ impl Reader<'_> {
             .unwrap_or_else(|| wrong_type(name, &Value::Unset))
     }
 
-    fn paths(&self, name: &str) -> Vec<PathBuf> {
+    fn path(&self, name: &str) -> PathBuf {
         match self.value(name) {
-            Value::Paths(paths) => paths.clone(),
+            Value::Path(path) => path.clone(),
             other => wrong_type(name, other),
         }
     }
@@ -250,7 +254,7 @@ mod tests {
         assert_eq!(config.topics.max_message_bytes, 1_048_588);
         assert!(config.topics.sync);
         assert_eq!(config.partitions_default, 1);
-        assert_eq!(config.log.dirs, [PathBuf::from("./millrace-data")]);
+        assert_eq!(config.log.dir, PathBuf::from("./millrace-data"));
         assert_eq!(config.cluster_id, None);
     }
 
@@ -268,5 +272,34 @@ mod tests {
         );
         assert_eq!(retention(&["log.retention.hours=-1"]), -1);
         assert_eq!(config(&["log.roll.ms=5"]).topics.segment_ms, 5);
+    }
+    /// A flag in hours had no effect beside a variable in milliseconds: the finer unit won whatever
+    /// said it, although a flag is stronger than the environment for every single key. Whoever
+    /// shortened the retention on the command line kept the old one, unsaid.
+    #[test]
+    fn the_stronger_source_wins_over_the_finer_unit() {
+        let topics = |environment: &[(&str, &str)], set: &[&str]| {
+            let pair = |(name, value): &(&str, &str)| ((*name).into(), (*value).into());
+            let inputs = Inputs {
+                environment: environment.iter().map(pair).collect(),
+                set: set.iter().map(|s| (*s).to_owned()).collect(),
+                ..Inputs::default()
+            };
+            NodeConfig::new(&load(&inputs).expect("valid")).topics
+        };
+        let in_ms = [
+            ("MILLRACE_LOG__RETENTION__MS", "5"),
+            ("MILLRACE_LOG__ROLL__MS", "5"),
+        ];
+        let weaker = topics(&in_ms, &[]);
+        assert_eq!((weaker.retention_ms, weaker.segment_ms), (5, 5));
+        let stronger = topics(&in_ms, &["log.retention.hours=1", "log.roll.hours=2"]);
+        assert_eq!(stronger.retention_ms, 3_600_000);
+        assert_eq!(stronger.segment_ms, 7_200_000);
+        let finer = topics(
+            &in_ms,
+            &["log.retention.hours=1", "log.retention.minutes=1"],
+        );
+        assert_eq!(finer.retention_ms, 60_000);
     }
 }

@@ -13,10 +13,13 @@ const INTRODUCTION: &str = "\
 
 Settings have one flat key space. A key is looked for in this order; the first that has it wins:
 
-1. the command line: `--set KEY=VALUE`, and `--data-dir DIR` for the first entry of `log.dirs`;
+1. the command line: `--set KEY=VALUE`, and `--data-dir DIR` for `log.dirs`;
 2. the environment: `MILLRACE_` and the key in upper case, `__` for each dot;
 3. the file given with `--config`: `key = value` lines, lines that start with `#` are comments;
 4. the default.
+
+Of settings that say one thing in several units (`log.retention.*`, `log.roll.*`) the one that was
+found first in this order counts, and where one place has several the finest unit.
 
 `millrace config` prints every key with the value in force and where it came from. An unknown key,
 a value out of range or a contradiction keeps the broker from starting, with exit code 2 and all

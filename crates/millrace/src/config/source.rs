@@ -16,6 +16,18 @@ pub(crate) enum Source {
     Flag(&'static str),
 }
 
+impl Source {
+    /// Of two sources the larger one counts.
+    pub(crate) const fn strength(&self) -> u8 {
+        match self {
+            Self::Default => 0,
+            Self::File { .. } => 1,
+            Self::Environment(_) => 2,
+            Self::Flag(_) => 3,
+        }
+    }
+}
+
 impl fmt::Display for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -97,8 +97,8 @@ pub(crate) static KEYS: &[Key] = &[
     )
     .help("Form of log lines; auto: text on a terminal, JSON otherwise."),
     // Storage.
-    node("log.dirs", Kind::Paths, Unit::None, "./millrace-data")
-        .help("Data directory; this version takes one."),
+    node("log.dirs", Kind::Path, Unit::None, "./millrace-data")
+        .help("Data directory, which holds everything that the node keeps."),
     node(
         "log.file.bytes",
         int(LOG_FILE_BYTES_MIN, LOG_FILE_BYTES_MAX),

@@ -16,7 +16,7 @@ pub(crate) enum Value {
     Bool(bool),
     Int(i64),
     Text(String),
-    Paths(Vec<PathBuf>),
+    Path(PathBuf),
     Listen(Listen),
     Advertise(Advertise),
     Levels(Targets),
@@ -43,10 +43,10 @@ impl Value {
                 let printable = !text.chars().any(char::is_control);
                 (printable && text.len() <= max_bytes).then(|| Self::Text(text.to_owned()))
             }
-            Kind::Paths => {
-                let paths: Vec<_> = text.split(',').map(|p| PathBuf::from(p.trim())).collect();
-                let named = paths.iter().all(|path| !path.as_os_str().is_empty());
-                named.then_some(Self::Paths(paths))
+            // Kafka's key takes a list: a comma is never part of a name.
+            Kind::Path => {
+                let one = !text.is_empty() && !text.contains(',');
+                one.then(|| Self::Path(PathBuf::from(text)))
             }
             Kind::Listen => Listen::parse(text).map(Self::Listen),
             Kind::Advertise => Advertise::parse(text).map(Self::Advertise),
@@ -103,11 +103,12 @@ mod tests {
             Ok(Value::Bool(false))
         );
         assert!(parse("delete.topic.enable", "yes").is_err());
+        assert_eq!(parse("log.dirs", "/a b"), Ok(Value::Path("/a b".into())));
+        assert!(parse("log.dirs", "").is_err());
         assert_eq!(
             parse("log.dirs", "/a, /b"),
-            Ok(Value::Paths(vec!["/a".into(), "/b".into()]))
+            Err("one directory; this version takes no list".into())
         );
-        assert!(parse("log.dirs", "/a,,/b").is_err());
         assert!(parse("log.level", "info,millrace_log=debug").is_ok());
         assert!(parse("log.level", "loud").is_err());
     }

@@ -61,7 +61,7 @@ fn setting(setting: &Setting) -> BrokerSetting {
             Kind::Bool => SettingType::Boolean,
             Kind::Int { max, .. } if max <= i64::from(i32::MAX) => SettingType::Int,
             Kind::Int { .. } => SettingType::Long,
-            Kind::Paths | Kind::Listen => SettingType::List,
+            Kind::Path | Kind::Listen => SettingType::List,
             Kind::Choice(_) | Kind::Text { .. } | Kind::Advertise | Kind::Levels => {
                 SettingType::String
             }

@@ -4,6 +4,7 @@
 //! admin, recovery ([`wiring::Prepared::start`]), the ready line. Order of a stop: the node, then
 //! the admin listener, so that readiness says "stopping" while the node does.
 
+mod abandon;
 mod bind;
 mod clock;
 mod kafka_settings;
@@ -13,8 +14,12 @@ mod shell_status;
 mod signals;
 mod wiring;
 
+pub(crate) use open_files::raise_limit;
+pub(crate) use wiring::take_directory;
+
 use std::sync::Arc;
 
+use admin::StatusSource;
 use anyhow::Context;
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +40,7 @@ fn run_logging(mut config: NodeConfig, settings: &Settings) -> Outcome {
     for warning in &settings.warnings {
         tracing::warn!("{warning}");
     }
-    let connections_max = open_files::for_connections(open_files::raise_limit());
+    let connections_max = open_files::for_connections(raise_limit());
     config.connections_max = config.connections_max.min(connections_max);
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
@@ -51,17 +56,19 @@ async fn node(config: NodeConfig, settings: &Settings) -> Outcome {
     let bound = Bound::bind(&config)?;
     let status = Arc::new(ShellStatus::new(&config, &bound));
     let admin = Admin::start(bound.admin, &status);
-    let ready_line = ready::line(status.listeners());
 
-    let node = tokio::select! {
-        started = prepared.start(&config, settings, bound.kafka) => started?,
-        () = stop.cancelled() => {
-            tracing::info!("stopped while starting");
-            return Ok(());
-        }
+    let started = prepared
+        .start(&config, settings, bound.kafka, &stop)
+        .await?;
+    let Some(node) = started else {
+        ready::stopping();
+        tracing::info!("stopped while starting");
+        return Ok(());
     };
     status.attach(node.status());
-    ready::announce(&ready_line)?;
+    if !stop.is_cancelled() {
+        ready::announce(status.listeners(), status.ready().err().as_deref())?;
+    }
     let failed = tokio::select! {
         () = stop.cancelled() => None,
         failure = node.failed() => Some(failure),

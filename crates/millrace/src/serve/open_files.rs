@@ -7,7 +7,7 @@ const UNBOUNDED: u64 = 1 << 20;
 
 /// Takes as many as the system allows: connections, log files and segments have one each, and the
 /// soft limit that a shell gives is for programs that call select(2). How many there are then.
-pub(super) fn raise_limit() -> u64 {
+pub(crate) fn raise_limit() -> u64 {
     let limit = getrlimit(Resource::Nofile);
     let most = limit.maximum.unwrap_or(UNBOUNDED);
     let current = limit.current.unwrap_or(UNBOUNDED);

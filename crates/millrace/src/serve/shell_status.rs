@@ -34,11 +34,7 @@ impl ShellStatus {
             node_id: config.node_id,
             cluster_id: config.cluster_id.clone().unwrap_or_default(),
             listeners: listeners(bound),
-            data_dir: config
-                .log
-                .dirs
-                .first()
-                .map_or_else(String::new, |d| d.display().to_string()),
+            data_dir: config.log.dir.display().to_string(),
             ..Status::default()
         };
         Self {

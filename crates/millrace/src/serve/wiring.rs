@@ -4,6 +4,7 @@
 //! why it cannot be used (exit code 3), [`Prepared::start`] recovers and serves, and
 //! [`Node::stop`] ends in order.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,14 +14,15 @@ use broker::owner::OwnerConfig;
 use broker::shell::Running;
 use broker::topic_config::BrokerDefaults;
 use broker::{Broker, BrokerParts, NodeInfo, ReadPool};
-use disk::RealDisk;
-use log::DataDir;
+use disk::{Disk, RealDisk};
+use log::{CommitLog, DataDir};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use types::limits::{STATUS_DAMAGES_MAX, UNSEALED_BATCHES_MAX};
+use types::limits::{SPARES_RESERVED, STATUS_DAMAGES_MAX, UNSEALED_BATCHES_MAX};
 use types::{Clock, SystemRandom};
 
+use super::abandon;
 use super::clock::NodeClock;
 use super::kafka_settings;
 use crate::config::{NodeConfig, Settings};
@@ -45,6 +47,8 @@ pub(crate) struct Prepared {
 #[derive(Debug)]
 pub(crate) struct Node {
     broker: Broker,
+    /// What a topic takes in one batch if it does not say otherwise.
+    batch_bytes: u64,
     running: Running,
     shutdown: CancellationToken,
     kafka: JoinHandle<()>,
@@ -53,34 +57,48 @@ pub(crate) struct Node {
 
 /// Takes the data directory. [`Failure::DataDir`] when it is in use or of a newer format.
 pub(crate) fn prepare(config: &NodeConfig) -> Result<Prepared, Failure> {
-    let [root] = config.log.dirs.as_slice() else {
-        return Err(Failure::usage(
-            "log.dirs takes one directory in this version",
-        ));
-    };
-    let disk = Arc::new(RealDisk::new());
-    let dir = DataDir::open(disk, root, &mut SystemRandom::new())
-        .with_context(|| format!("cannot use the data directory {}", root.display()))
-        .map_err(Failure::DataDir)?;
+    let dir = take_directory(Arc::new(RealDisk::new()), &config.log.dir)?;
     Ok(Prepared { dir })
 }
 
+/// Opens and locks a data directory. [`Failure::DataDir`] says in words when another process has
+/// it: the system's own are about the lock file.
+pub(crate) fn take_directory(disk: Arc<dyn Disk>, root: &Path) -> Result<DataDir, Failure> {
+    let opened = DataDir::open(disk, root, &mut SystemRandom::new());
+    opened.map_err(|error| {
+        Failure::DataDir(match error {
+            log::Error::Disk(error) if error.is_locked() => anyhow::anyhow!(
+                "the data directory {} is in use by another node or tool",
+                root.display()
+            ),
+            error => anyhow::Error::new(error)
+                .context(format!("cannot use the data directory {}", root.display())),
+        })
+    })
+}
+
 impl Prepared {
-    /// Recovers the log and serves Kafka clients on `kafka` (bound, nothing accepted yet).
+    /// Recovers the log and serves Kafka clients on `kafka` (bound, nothing accepted yet). None
+    /// once `stop` says so: recovery is left where it is then, which a crash does as well.
     pub(crate) async fn start(
         self,
         config: &NodeConfig,
         settings: &Settings,
         kafka: Vec<TcpListener>,
-    ) -> Result<Node, Failure> {
+        stop: &CancellationToken,
+    ) -> Result<Option<Node>, Failure> {
         let clock: Arc<dyn Clock> = Arc::new(NodeClock::new());
         let defaults = topic_defaults(config)?;
         let info = node_info(config, &self.dir, defaults.clone());
         let node = node_config(config, &self.dir, defaults);
-        let machines = tokio::task::block_in_place(|| {
+        let recovery_clock = Arc::clone(&clock);
+        let recover = move || {
             let random = Box::new(SystemRandom::new());
-            broker::open_dir(&node, self.dir, Arc::clone(&clock), random)
-        });
+            broker::open_dir(&node, self.dir, recovery_clock, random)
+        };
+        let Some(machines) = abandon::unless_stopped("recovery", stop, recover).await? else {
+            return Ok(None);
+        };
         let machines = machines
             .context("cannot open the log")
             .map_err(Failure::DataDir)?;
@@ -99,13 +117,14 @@ impl Prepared {
         let server = kafka::Server::new(broker.clone(), kafka_settings::config(config, settings));
         let connections = server.open_count();
         let kafka = tokio::spawn(server.run(kafka, shutdown.clone()));
-        Ok(Node {
+        Ok(Some(Node {
             connections,
             broker,
+            batch_bytes: u64::from(config.topics.max_message_bytes.unsigned_abs()),
             running,
             shutdown,
             kafka,
-        })
+        }))
     }
 }
 
@@ -114,6 +133,7 @@ impl Node {
     pub(crate) fn status(&self) -> Arc<dyn StatusSource> {
         Arc::new(BrokerStatus {
             broker: self.broker.clone(),
+            batch_bytes: self.batch_bytes,
             connections: self.connections.clone(),
         })
     }
@@ -257,6 +277,7 @@ fn base64_url(id: [u8; 16]) -> String {
 
 struct BrokerStatus {
     broker: Broker,
+    batch_bytes: u64,
     connections: kafka::OpenCount,
 }
 
@@ -294,11 +315,20 @@ impl StatusSource for BrokerStatus {
     }
 
     fn ready(&self) -> Result<(), String> {
-        match self.broker.log().poisoned() {
-            None => Ok(()),
-            Some(reason) => Err(format!("the log is stopped: {reason}")),
-        }
+        readiness(self.broker.log(), self.batch_bytes)
     }
+}
+
+/// Whether a batch of `batch_bytes` can be produced. A full device alone is no reason against it:
+/// producers go on until what was allocated ahead for them is used up.
+fn readiness(log: &CommitLog, batch_bytes: u64) -> Result<(), String> {
+    if let Some(reason) = log.poisoned() {
+        return Err(format!("the log is stopped: {reason}"));
+    }
+    if log.is_full() && log.room_bytes(SPARES_RESERVED) < batch_bytes {
+        return Err("the disk is full: records are refused until there is space".into());
+    }
+    Ok(())
 }
 
 /// What is lost, as the status shows it.
@@ -318,7 +348,47 @@ fn damages(damaged: &[broker::DamagedPartition]) -> Vec<Damage> {
 
 #[cfg(test)]
 mod tests {
+    use disk::{Fault, FaultKind, Op, SimDisk};
+    use types::{ManualClock, SeededRandom};
+
     use super::*;
+    use crate::config::{Inputs, load};
+
+    /// On a disk that filled up every produce was refused and readiness said 200: it asked only
+    /// whether the log was stopped, which a full disk does not do.
+    #[test]
+    fn a_full_disk_is_ready_as_long_as_there_is_room_for_a_batch() {
+        let set = vec!["log.file.bytes=1048576".into()];
+        let inputs = Inputs {
+            set,
+            ..Inputs::default()
+        };
+        let config = NodeConfig::new(&load(&inputs).expect("valid"));
+        let disk = SimDisk::new(1);
+        let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+        let dir = DataDir::open(shared, Path::new("/data"), &mut SeededRandom::new(1));
+        let dir = dir.expect("a directory");
+        let defaults = topic_defaults(&config).expect("defaults");
+        let node = node_config(&config, &dir, defaults);
+        let clock = Arc::new(ManualClock::new(0));
+        let random = Box::new(SeededRandom::new(2));
+        let mut machines = broker::open_dir(&node, dir, clock, random).expect("a node");
+        let log = Arc::clone(&machines.log);
+        assert_eq!(readiness(&log, u64::MAX), Ok(()));
+
+        disk.inject(Fault::new(Op::Allocate, FaultKind::NoSpace).forever());
+        machines.background.step();
+        assert!(log.is_full());
+        let room = log.room_bytes(SPARES_RESERVED);
+        assert!(room > 0);
+        assert_eq!(readiness(&log, room), Ok(()));
+        let reason = readiness(&log, room + 1).expect_err("full");
+        assert!(reason.starts_with("the disk is full"), "{reason}");
+
+        log.poison("a sync failed");
+        let reason = readiness(&log, 0).expect_err("stopped");
+        assert!(reason.contains("a sync failed"), "{reason}");
+    }
 
     #[test]
     fn ids_print_as_kafka_prints_them() {

@@ -1,3 +1,4 @@
+use disk::{Disk, Fault, FaultKind, Op};
 use types::PartitionId;
 
 use super::super::*;
@@ -90,4 +91,42 @@ fn a_data_file_that_was_cut_is_found() {
         hurt(&report).contains(&(None, "length of the file")),
         "{report:?}"
     );
+}
+
+/// `log verify` said of a segment without a footer that the footer cannot be opened, and looked at
+/// nothing else: an error of the footer ended the verification before the first frame. A node gets
+/// along without a footer, so damage of what it serves went unseen.
+#[test]
+fn a_missing_footer_is_damage_and_the_data_is_still_looked_at() {
+    let fixture = small();
+    let segment = fixture.seal();
+    fixture.disk.remove(&fixture.footer_path()).unwrap();
+    let position = fixture.of(8)[0].position + 100;
+    assert!(fixture.disk.corrupt(&fixture.file.path, position, 0x10));
+    let report = verify(&segment, nothing_is_dead());
+    assert_eq!(
+        hurt(&report),
+        [(None, "footer of a segment"), (Some(8), "payload")]
+    );
+    assert_eq!(report.good_payloads, 4);
+}
+
+/// A sector that cannot be read ended the verification of its segment with an error, and what was
+/// found before it was thrown away: the scan had no way round it. Now its blocks come as zeros.
+#[test]
+fn a_block_that_cannot_be_read_is_damage_and_the_rest_is_still_looked_at() {
+    let fixture = small();
+    let segment = fixture.seal();
+    let unreadable = Fault::new(Op::Read, FaultKind::Io).on(".log").times(2);
+    fixture.disk.inject(unreadable);
+    let report = verify(&segment, nothing_is_dead());
+    assert_eq!(
+        hurt(&report),
+        [
+            (None, "frame header"),
+            (None, "data file of a segment"),
+            (None, "block CRC")
+        ]
+    );
+    assert_eq!(report.frames, 1);
 }

@@ -1,7 +1,6 @@
 //! `millrace log dump`: the files, frames and entries of the log, as they stand.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use anyhow::Context;
 use clap::Args;
@@ -13,7 +12,7 @@ use serde_json::json;
 
 use super::DirArgs;
 use crate::failure::{Failure, Outcome};
-use crate::output;
+use crate::{output, serve};
 
 /// Print the files, frames and entries of the log
 #[derive(Args, Debug)]
@@ -23,13 +22,24 @@ pub(crate) struct DumpArgs {
     /// Print the entries of each frame too
     #[arg(long)]
     entries: bool,
-    /// Only entries of the partition with this number in the node
+    /// Print the entries of the partition with this number in the node, no others
     #[arg(long, value_name = "NUMBER")]
     partition: Option<u32>,
 }
 
-/// Runs `millrace log dump`. It takes no lock: a broker may go on writing meanwhile.
+impl DumpArgs {
+    fn wants(&self, entry: &PlacedHeader) -> bool {
+        match self.partition {
+            Some(partition) => entry.header.partition.0 == partition,
+            None => self.entries,
+        }
+    }
+}
+
+/// Runs `millrace log dump`. It takes no lock: a broker may go on writing meanwhile, and remove
+/// files that were just listed.
 pub(crate) fn run(args: &DumpArgs) -> Outcome {
+    serve::raise_limit();
     let dir = args.dir.data_dir.join("log");
     let disk = RealDisk::new();
     let names = disk
@@ -38,37 +48,68 @@ pub(crate) fn run(args: &DumpArgs) -> Outcome {
         .map_err(Failure::DataDir)?;
     let mut files = Vec::new();
     for name in names {
-        let path = dir.join(&name);
-        let file = disk.open(&path).context("cannot open a log file")?;
-        match FileHeader::load(file.as_ref(), &path) {
-            Ok(header) => files.push((header, path, file)),
-            Err(error) => output::line(format_args!("{name}: {error}"))?,
+        match read_file(&disk, &dir.join(&name)) {
+            Ok(Some((header, _))) => files.push((header.sequence, header.generation, name)),
+            Ok(None) => {}
+            Err(error) => print_fault(args, &name, None, &error)?,
         }
     }
-    files.sort_by_key(|(header, ..)| (header.sequence, header.generation));
-    for (header, path, file) in files {
-        print_file(args, &header, &path)?;
-        if header.state == FileState::Live {
-            let (sequence, epoch) = (header.sequence, header.epoch);
-            let file_bytes = header.file_bytes;
-            let file = LogFile {
-                sequence,
-                epoch,
-                path,
-                file_bytes,
-                file: Arc::clone(&file),
-            };
-            print_frames(args, &file)?;
+    files.sort();
+    // Each is opened once more: there may be more files than a process may have open.
+    for (.., name) in files {
+        match read_file(&disk, &dir.join(&name)) {
+            Ok(Some((header, file))) => {
+                print_file(args, &header, &name)?;
+                if header.state == FileState::Live {
+                    print_frames(args, &name, &file)?;
+                }
+            }
+            Ok(None) => {}
+            Err(error) => print_fault(args, &name, None, &error)?,
         }
     }
     Ok(())
 }
 
-fn print_file(args: &DumpArgs, header: &FileHeader, path: &Path) -> anyhow::Result<()> {
-    let name = path
-        .file_name()
-        .map(|n| n.to_string_lossy().into_owned())
-        .unwrap_or_default();
+/// Opens a file and reads its header; None when it is gone by now.
+fn read_file(disk: &dyn Disk, path: &Path) -> Result<Option<(FileHeader, LogFile)>, log::Error> {
+    let file = match disk.open(path) {
+        Err(error) if error.is_not_found() => return Ok(None),
+        opened => opened?,
+    };
+    let header = FileHeader::load(file.as_ref(), path)?;
+    let log_file = LogFile {
+        sequence: header.sequence,
+        epoch: header.epoch,
+        path: path.to_path_buf(),
+        file_bytes: header.file_bytes,
+        file,
+    };
+    Ok(Some((header, log_file)))
+}
+
+/// What keeps a file, or the rest of it, from being shown.
+fn print_fault(
+    args: &DumpArgs,
+    name: &str,
+    position: Option<u64>,
+    error: &log::Error,
+) -> anyhow::Result<()> {
+    let error = match error {
+        log::Error::Corrupt(corruption) => corruption.to_string(),
+        error => log::error_chain(error),
+    };
+    if args.dir.json {
+        return json_line(&json!({ "file": name, "position": position, "error": error }));
+    }
+    let text = match position {
+        Some(position) => format!("  {position:>12}  {error}"),
+        None => format!("{name}: {error}"),
+    };
+    Ok(output::line(text)?)
+}
+
+fn print_file(args: &DumpArgs, header: &FileHeader, name: &str) -> anyhow::Result<()> {
     let state = match header.state {
         FileState::Spare => "spare",
         FileState::Live => "live",
@@ -100,10 +141,14 @@ fn print_file(args: &DumpArgs, header: &FileHeader, path: &Path) -> anyhow::Resu
     ))?)
 }
 
-fn print_frames(args: &DumpArgs, file: &LogFile) -> anyhow::Result<()> {
+fn print_frames(args: &DumpArgs, name: &str, file: &LogFile) -> anyhow::Result<()> {
     let mut position = HEADER_BYTES;
     loop {
-        match read_header(file, position)? {
+        let found = match read_header(file, position) {
+            Ok(found) => found,
+            Err(error) => return print_fault(args, name, Some(position), &error),
+        };
+        match found {
             FrameAt::Frame(frame) => {
                 print_frame(args, &frame)?;
                 position = frame.end();
@@ -122,21 +167,16 @@ fn print_frames(args: &DumpArgs, file: &LogFile) -> anyhow::Result<()> {
 }
 
 fn print_frame(args: &DumpArgs, frame: &FrameHeader) -> anyhow::Result<()> {
-    let wanted = |e: &PlacedHeader| args.partition.is_none_or(|p| e.header.partition.0 == p);
-    let entries: Vec<_> = frame.decided_order().into_iter().filter(wanted).collect();
+    let entries = frame.decided_order().into_iter();
+    let entries: Vec<_> = entries.filter(|entry| args.wants(entry)).collect();
     if args.dir.json {
-        let shown = if args.entries {
-            entries.as_slice()
-        } else {
-            &[]
-        };
         return json_line(&json!({
             "frame": frame.number.0,
             "position": frame.position,
             "bytes": frame.frame_bytes,
             "synced": frame.synced.0,
             "entries_count": frame.entries.len(),
-            "entries": shown.iter().map(entry_json).collect::<Vec<_>>(),
+            "entries": entries.iter().map(entry_json).collect::<Vec<_>>(),
         }));
     }
     output::line(format_args!(
@@ -147,22 +187,20 @@ fn print_frame(args: &DumpArgs, frame: &FrameHeader) -> anyhow::Result<()> {
         output::bytes(frame.frame_bytes),
         frame.synced
     ))?;
-    if args.entries {
-        for entry in &entries {
-            let header = &entry.header;
-            output::line(format_args!(
-                "  {:>12}    {:?} {}/{} partition {} offset {} count {} at {} ms, {} B",
-                entry.position,
-                header.kind,
-                header.shard,
-                header.index,
-                header.partition,
-                header.base_offset,
-                header.count,
-                header.append_time_ms,
-                entry.payload_bytes
-            ))?;
-        }
+    for entry in &entries {
+        let header = &entry.header;
+        output::line(format_args!(
+            "  {:>12}    {:?} {}/{} partition {} offset {} count {} at {} ms, {} B",
+            entry.position,
+            header.kind,
+            header.shard,
+            header.index,
+            header.partition,
+            header.base_offset,
+            header.count,
+            header.append_time_ms,
+            entry.payload_bytes
+        ))?;
     }
     Ok(())
 }
@@ -188,4 +226,23 @@ fn entry_json(entry: &PlacedHeader) -> serde_json::Value {
 /// One value to a line, so that programs can read while it is printed.
 fn json_line(value: &serde_json::Value) -> anyhow::Result<()> {
     Ok(output::line(value)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use disk::SimDisk;
+
+    use super::*;
+
+    /// A dump of a directory that a broker works on ended with an error where a file was removed
+    /// between its listing and its turn: the broker removes segments whenever their records are
+    /// gone. What is gone is passed over.
+    #[test]
+    fn a_file_that_is_gone_by_now_is_passed_over() {
+        let disk = SimDisk::new(1);
+        let path = Path::new("log/00000000000000000001.log");
+        assert!(read_file(&disk, path).expect("no fault").is_none());
+        disk.place(path, &[0; 8192]);
+        assert!(read_file(&disk, path).is_err());
+    }
 }
