@@ -92,9 +92,6 @@ mod tests {
 
     #[test]
     fn only_a_broken_pipe_of_our_output_is_not_worth_a_word() {
-        // A connection on which `status` wrote too late gave the same error as a closed standard
-        // output: it ended with success and without a word. An error with a context is not of our
-        // output.
         let pipe = || io::Error::from(io::ErrorKind::BrokenPipe);
         assert!(Failure::from(pipe()).is_closed_pipe());
         let network: anyhow::Result<()> = Err(pipe()).context("cannot get the status");

@@ -438,8 +438,6 @@ fn bench_ends_with_the_name_of_an_error_that_no_retry_heals() {
 
 #[test]
 fn produce_stores_what_stands_before_a_bad_line_and_says_so() {
-    // A line without the separator ended the command with the lines before it unsent, and nothing
-    // was said of those that were. What was read is sent, and what was confirmed is told.
     let broker = Broker::start();
     broker.run(&["topic", "create", "t"]).ok();
     let produce = ["produce", "t", "--key-separator", ":"];
@@ -457,8 +455,6 @@ fn produce_stores_what_stands_before_a_bad_line_and_says_so() {
 
 #[test]
 fn produce_says_what_was_confirmed_when_a_record_is_refused() {
-    // The first refusal threw the answers of all that was under way away: nobody knew which lines
-    // were stored.
     let broker = Broker::start();
     let limit = "max.message.bytes=1000";
     broker
@@ -507,7 +503,6 @@ fn produce_makes_batches_that_the_broker_takes() {
 
 #[test]
 fn topics_are_deleted_all_in_one_answer_even_if_one_fails() {
-    // Each topic was a JSON document of its own, and the first failure left the rest undone.
     let broker = Broker::start();
     for name in ["a", "c", "d"] {
         broker.run(&["topic", "create", name]).ok();
@@ -535,8 +530,6 @@ fn topics_are_deleted_all_in_one_answer_even_if_one_fails() {
 
 #[test]
 fn bench_consume_with_a_goal_waits_for_more_at_the_ends() {
-    // It ended at once when all was read, although the help says that only a goal ends it. The
-    // records that are missing come while it waits.
     let broker = Broker::start();
     broker.run(&["topic", "create", "b"]).ok();
     let consume = ["bench", "consume", "b", "--records", "2", "--json"];
@@ -552,7 +545,6 @@ fn bench_consume_with_a_goal_waits_for_more_at_the_ends() {
 
 #[test]
 fn a_key_separator_that_would_be_ignored_is_refused() {
-    // It was taken without a word where there are no lines to split, and when it was empty.
     let refused = |args: &[&str]| {
         let mut command = Command::new(cargo_bin!("millrace"));
         let command = command.args(["produce", "t"]).args(args);

@@ -124,8 +124,6 @@ fn dump(dir: &Path, args: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// One text line stood among the JSON lines for a file with a bad header, and `--partition` without
-/// `--entries` did nothing, unsaid.
 #[test]
 fn dump_prints_json_for_damage_as_well_and_the_entries_of_a_partition() {
     let dir = directory_of_a_killed_broker();
@@ -154,8 +152,6 @@ fn dump_prints_json_for_damage_as_well_and_the_entries_of_a_partition() {
     );
 }
 
-/// Both commands had every log file open at once, under the limit that a shell gives, and failed on
-/// a directory with more of them than that. A node raises the limit and leaves sealed ones alone.
 #[test]
 fn log_commands_get_along_with_few_open_files() {
     let dir = directory_of_a_killed_broker();
@@ -177,10 +173,9 @@ fn log_commands_get_along_with_few_open_files() {
     }
 }
 
-/// A node that can only be read said `ready` on standard output while readiness was 503: the line
-/// did not look at it. Who waits for the line took such a node for one that takes records.
+/// Whoever waits for the line may read; that nothing can be produced is what readiness says.
 #[test]
-fn a_node_that_serves_reads_only_says_so_instead_of_ready() {
+fn a_node_that_serves_reads_only_is_not_ready() {
     let dir = directory_of_a_killed_broker();
     let (live, _) = place_of_the_value(dir.path());
     let mut file = open(&live);

@@ -375,8 +375,6 @@ fn nothing_is_left_of_an_interrupted_one_but_room() {
     assert!(disk.contents(&next_path(dir())).is_some());
 }
 
-/// Damage of the older checkpoint was told to nobody, because whoever starts a node can do without
-/// it. A tool that is asked whether all is well must look at each one that is kept.
 #[test]
 fn each_kept_checkpoint_is_told_good_or_damaged() {
     let disk = SimDisk::new(1);

@@ -175,8 +175,6 @@ mod tests {
 
     #[test]
     fn the_ends_of_the_partitions_count_only_without_a_goal() {
-        // A run of --duration ended at once when all was read, although its help says that the ends
-        // count only if neither goal is given.
         let stops_at_ends = |flags: &[&str]| {
             let words = ["bench", "t"].iter().chain(flags);
             Command::parse_from(words).bench.stops_at_ends()

@@ -173,9 +173,6 @@ async fn silence_and_missing_apis_are_errors_that_name_the_api() {
 
 #[tokio::test]
 async fn a_request_that_the_broker_does_not_take_is_an_error_and_ends_the_connection() {
-    // Only the wait for an answer had a time-out: writing to a broker that reads no more hung for
-    // ever as soon as the buffers of the system were full, and `produce` with it. The test ends
-    // with an error instead of hanging.
     let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
     let address = listener.local_addr().expect("an address");
     let served = tokio::spawn(async move {

@@ -95,8 +95,6 @@ mod tests {
 
     #[tokio::test]
     async fn an_interrupt_is_success_only_for_who_follows_or_has_read_all() {
-        // Ctrl-C was success always: a script took the part that was printed for the whole topic.
-        // Without --follow it is a failure, unless all was read by then.
         let stop = || ready(());
         assert!(unless_interrupted(pending(), stop(), true).await.is_ok());
         assert!(

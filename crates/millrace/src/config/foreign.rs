@@ -274,9 +274,6 @@ mod tests {
         assert_eq!(find("num.partitions"), None);
     }
 
-    /// Kafka's remaining broker keys were unknown here, with a hint at a key that means something
-    /// else: `log.local.retention.ms` got "did you mean log.retention.ms?". Whoever followed it
-    /// changed how long records are kept.
     #[test]
     fn keys_of_kafka_whose_effect_is_missing_are_refused_with_the_reason() {
         for (name, reason) in [

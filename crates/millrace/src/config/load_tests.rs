@@ -78,9 +78,6 @@ fn the_data_directory_is_log_dirs() {
     assert_eq!(dirs(&inputs), "./millrace-data");
 }
 
-/// `millrace config` took a list of directories, and `serve` refused it then, without a word on the
-/// value and on where it stood: how many there are was looked at only when the node was wired. A
-/// check of a configuration must fail where the start would.
 #[test]
 fn a_list_of_data_directories_is_a_fault_with_value_range_and_source() {
     let (dir, inputs) = with_file("log.dirs = /a, /b\n");
@@ -94,9 +91,6 @@ fn a_list_of_data_directories_is_a_fault_with_value_range_and_source() {
     );
 }
 
-/// A variable whose value was no UTF-8 was passed over, and the node ran with the default as if
-/// nobody had set it: the environment was read through a filter that keeps what is text. Whoever
-/// set a data directory with such a name got another one.
 #[test]
 fn a_variable_that_is_not_text_is_a_fault_that_names_it() {
     use std::os::unix::ffi::OsStringExt;

@@ -273,9 +273,6 @@ mod tests {
         assert_eq!(retention(&["log.retention.hours=-1"]), -1);
         assert_eq!(config(&["log.roll.ms=5"]).topics.segment_ms, 5);
     }
-    /// A flag in hours had no effect beside a variable in milliseconds: the finer unit won whatever
-    /// said it, although a flag is stronger than the environment for every single key. Whoever
-    /// shortened the retention on the command line kept the old one, unsaid.
     #[test]
     fn the_stronger_source_wins_over_the_finer_unit() {
         let topics = |environment: &[(&str, &str)], set: &[&str]| {

@@ -354,8 +354,6 @@ mod tests {
     use super::*;
     use crate::config::{Inputs, load};
 
-    /// On a disk that filled up every produce was refused and readiness said 200: it asked only
-    /// whether the log was stopped, which a full disk does not do.
     #[test]
     fn a_full_disk_is_ready_as_long_as_there_is_room_for_a_batch() {
         let set = vec!["log.file.bytes=1048576".into()];

@@ -93,9 +93,6 @@ fn a_data_file_that_was_cut_is_found() {
     );
 }
 
-/// `log verify` said of a segment without a footer that the footer cannot be opened, and looked at
-/// nothing else: an error of the footer ended the verification before the first frame. A node gets
-/// along without a footer, so damage of what it serves went unseen.
 #[test]
 fn a_missing_footer_is_damage_and_the_data_is_still_looked_at() {
     let fixture = small();
@@ -111,8 +108,6 @@ fn a_missing_footer_is_damage_and_the_data_is_still_looked_at() {
     assert_eq!(report.good_payloads, 4);
 }
 
-/// A sector that cannot be read ended the verification of its segment with an error, and what was
-/// found before it was thrown away: the scan had no way round it. Now its blocks come as zeros.
 #[test]
 fn a_block_that_cannot_be_read_is_damage_and_the_rest_is_still_looked_at() {
     let fixture = small();

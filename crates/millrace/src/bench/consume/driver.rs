@@ -263,9 +263,6 @@ mod tests {
 
     #[test]
     fn a_batch_that_is_not_whole_and_good_ends_the_run_where_it_stands() {
-        // What could not be parsed was no batch: the position stayed, and the same bytes were
-        // fetched again and again at full speed. The error names the place, with --check-crcs for
-        // a wrong CRC as well.
         let mut measured = Measured::new();
         let mut read = |bytes: &[u8], crcs| read_on(&answer(bytes), 7, crcs, &mut measured);
         assert_eq!(read(&batch(7), true).expect("good"), 8);

@@ -176,9 +176,6 @@ mod tests {
 
     #[test]
     fn a_batch_that_cannot_be_parsed_ends_the_reading_where_it_stands() {
-        // A batch of another magic or length was no batch at all to the reader: the position
-        // stayed, and the same bytes were fetched again and again at full speed. It is an error
-        // that names the place.
         let mut positions = BTreeMap::from([(3, 7)]);
         advance(&mut positions, "t", &answer(&batch(7))).expect("a good batch");
         assert_eq!(positions[&3], 8);

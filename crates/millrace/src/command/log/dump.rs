@@ -234,9 +234,6 @@ mod tests {
 
     use super::*;
 
-    /// A dump of a directory that a broker works on ended with an error where a file was removed
-    /// between its listing and its turn: the broker removes segments whenever their records are
-    /// gone. What is gone is passed over.
     #[test]
     fn a_file_that_is_gone_by_now_is_passed_over() {
         let disk = SimDisk::new(1);

@@ -193,8 +193,6 @@ fn an_error_for_good_ends_the_run_and_is_named() {
 
 #[test]
 fn a_request_without_an_answer_is_sent_again_on_a_new_connection() {
-    // A broker that stopped answering hung a run of --records for ever: requests had no time-out.
-    // It is that of a lost connection now.
     let (server, broker) = broker(&[Code(0), Nothing, Nothing]);
     let mut driver = driver(server);
     driver.timeouts.answer = Duration::from_millis(200);
@@ -206,8 +204,6 @@ fn a_request_without_an_answer_is_sent_again_on_a_new_connection() {
 
 #[test]
 fn an_interrupt_ends_the_wait_for_answers_with_what_was_measured() {
-    // Ctrl-C did not end a run whose broker stopped answering: the wait for the last answers was
-    // counted from the end of the run, which --records does not have.
     let (server, _) = broker(&[Code(0), Nothing, Nothing, Nothing]);
     let mut driver = driver(server);
     driver.timeouts.interrupt = Duration::from_millis(100);

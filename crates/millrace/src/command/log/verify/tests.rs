@@ -187,8 +187,6 @@ fn without_a_good_checkpoint_there_is_a_report_all_the_same() {
     assert!(said[2].starts_with("no checkpoint in /data is good"));
 }
 
-/// Without the first file to replay `log verify` ended with an error and threw away what it had
-/// found: the error of the chain went to the caller. A start serves what is sealed then.
 #[test]
 fn a_first_file_that_is_missing_or_has_no_header_is_damage() {
     let fixture = Fixture::new();
@@ -209,8 +207,6 @@ fn a_first_file_that_is_missing_or_has_no_header_is_damage() {
     assert_eq!(said.len(), 2, "{said:?}");
 }
 
-/// A sector of a log file that cannot be read ended the whole command with an error, without a
-/// report on anything: reads of headers and payloads went on to the caller.
 #[test]
 fn what_cannot_be_read_is_damage_and_the_rest_is_looked_at() {
     let fixture = Fixture::new();
@@ -244,8 +240,6 @@ fn what_cannot_be_read_is_damage_and_the_rest_is_looked_at() {
     assert!(said[0].contains(&name(1)), "{said:?}");
 }
 
-/// Where a header in an earlier file was bad, the last file was looked at up to a byte that
-/// belonged to the earlier one: the end of the survey is that of the file where it stopped.
 #[test]
 fn a_bad_header_in_one_file_leaves_the_others_to_their_ends() {
     let fixture = Fixture::new();
@@ -272,8 +266,6 @@ fn a_file_that_is_missing_from_the_middle_is_damage() {
     assert!(said[0].contains("a live file with sequence 2"), "{said:?}");
 }
 
-/// Of a segment with more than a thousand damaged places a thousand were counted: the list, which
-/// is bounded, was taken for the count.
 #[test]
 fn all_damages_of_a_segment_are_counted() {
     let damage = SegmentDamage {
