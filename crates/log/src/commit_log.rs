@@ -407,10 +407,12 @@ impl CommitLog {
         !state.closing
     }
 
-    /// Whether there is something to write and no file, or not yet, to go on in.
+    /// Whether there is something to write and no file to go on in, all before it synced.
     #[must_use]
     pub fn waits_for_file(&self) -> bool {
-        self.state.lock().waiting
+        let state = self.state.lock();
+        let is_synced = state.written == state.synced;
+        state.waiting && is_synced && state.spares.len() <= SPARES_FOR_RECOVERY
     }
 
     /// Waits for a sync or a spare. For the thread that drives the writer.
