@@ -35,6 +35,8 @@ pub mod shell;
 mod spans;
 mod stamp;
 mod stored;
+#[cfg(test)]
+mod test_node;
 mod topic;
 pub mod topic_config;
 

@@ -89,6 +89,12 @@ impl Error {
         code.is_some_and(|code| shortages.iter().any(|errno| errno.raw_os_error() == code))
     }
 
+    /// It says something of the file that it came from.
+    #[must_use]
+    pub fn is_of_the_file(&self) -> bool {
+        !self.is_shortage() && !self.is_power_cut()
+    }
+
     /// The simulated disk is off, or was off since the file was opened.
     #[must_use]
     pub fn is_power_cut(&self) -> bool {

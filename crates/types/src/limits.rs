@@ -250,6 +250,8 @@ pub const SEGMENT_NAME_BYTES_MAX: usize = 255;
 pub const FOOTER_SECTIONS_MAX: usize = 64;
 /// Damages that one verification lists; more are only counted.
 pub const VERIFY_DAMAGES_MAX: usize = 1_000;
+/// Checkpoints that are kept: the newest may turn out to be damaged.
+pub const CHECKPOINTS_KEPT: usize = 2;
 /// Size of a block of a checkpoint.
 pub const CHECKPOINT_BLOCK_BYTES: usize = 64 << 10;
 /// Shards in the header of a checkpoint.

@@ -8,7 +8,7 @@ use log::checkpoint::{CheckpointHeader, ReplayPosition, Row, RowKey, ShardStart,
 use log::mutant::{self, Mutant};
 use types::limits::{
     CHECKPOINT_PAUSE_MS, CHECKPOINT_ROWS_BYTES_MAX, CHECKPOINT_ROWS_MAX,
-    CHECKPOINT_SLICES_WAITING_MAX,
+    CHECKPOINT_SLICES_WAITING_MAX, CHECKPOINTS_KEPT,
 };
 use types::{FileSequence, FrameNumber, LogIndex, PartitionId, SegmentId, ShardId, TopicId};
 
@@ -19,8 +19,6 @@ use crate::partition_row::PartitionRow;
 
 /// Between checkpoints that are only to set something free.
 const PAUSE: Duration = Duration::from_millis(CHECKPOINT_PAUSE_MS);
-/// Checkpoints that are kept.
-const KEPT_MAX: usize = 2;
 
 /// What a kept checkpoint still needs.
 #[derive(Clone, Debug)]
@@ -58,7 +56,7 @@ impl Kept {
 
     fn push(&mut self, checkpoint: KeptCheckpoint) {
         self.0.push(checkpoint);
-        if self.0.len() > KEPT_MAX {
+        if self.0.len() > CHECKPOINTS_KEPT {
             self.0.remove(0);
         }
     }
@@ -125,7 +123,7 @@ impl CheckpointRun {
             kept,
             next_number,
             running: None,
-            hurried: KEPT_MAX,
+            hurried: CHECKPOINTS_KEPT,
             hurried_until: now + PAUSE,
             last_end: now,
             uncovered_bytes: 0,

@@ -57,6 +57,9 @@ pub(crate) use self::replay::Loading;
 /// On a single node there is one term.
 const TERM: Term = Term(1);
 
+/// How long a step applies.
+const APPLY_TIME: Duration = Duration::from_micros(OWNER_APPLY_US);
+
 /// Settings of the owner.
 #[derive(Clone, Debug)]
 pub struct OwnerConfig {
@@ -571,9 +574,6 @@ impl Owner {
         }
     }
 }
-
-/// How long a step applies.
-const APPLY_TIME: Duration = Duration::from_micros(OWNER_APPLY_US);
 
 /// An entry without its index.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use disk::{Disk, File};
-use types::limits::CHECKPOINT_BLOCK_BYTES;
+use types::limits::{CHECKPOINT_BLOCK_BYTES, CHECKPOINTS_KEPT};
 
 use super::block::{BlockChain, BlockHeader};
 use super::format::BLOCK_HEADER_BYTES;
@@ -13,9 +13,6 @@ use super::names::{checkpoint_path, numbers};
 use super::row::{Row, RowAssembler};
 use crate::decode::Malformed;
 use crate::error::Error;
-
-/// How many checkpoints are kept, and looked at.
-const KEPT: usize = 2;
 
 /// A checkpoint that was read to its end and found good.
 #[derive(Debug)]
@@ -49,7 +46,7 @@ impl Checkpoint {
         let numbers = numbers(disk, dir)?;
         let next_number = numbers.first().map_or(1, |newest| newest.saturating_add(1));
         let mut damaged = None;
-        for number in numbers.into_iter().take(KEPT) {
+        for number in numbers.into_iter().take(CHECKPOINTS_KEPT) {
             match Self::load(disk, dir, number) {
                 Ok(checkpoint) => {
                     return Ok(Some(Loaded {
@@ -89,7 +86,7 @@ impl Checkpoint {
     /// # Errors
     /// Those of listing them.
     pub fn load_kept(disk: &dyn Disk, dir: &Path) -> Result<Vec<Result<Self, Error>>, Error> {
-        let numbers = numbers(disk, dir)?.into_iter().take(KEPT);
+        let numbers = numbers(disk, dir)?.into_iter().take(CHECKPOINTS_KEPT);
         Ok(numbers
             .map(|number| Self::load(disk, dir, number))
             .collect())

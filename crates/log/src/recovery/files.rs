@@ -70,7 +70,7 @@ impl FoundFiles {
         let (mut found, mut unreadable) = (Self::default(), Vec::new());
         for name in disk.list(dir)? {
             match found.read_file(disk, &dir.join(&name), &name, directory, sealed) {
-                Err(Error::Disk(error)) if !error.is_shortage() && !error.is_power_cut() => {
+                Err(Error::Disk(error)) if error.is_of_the_file() => {
                     unreadable.push(error);
                 }
                 done => done?,

@@ -142,7 +142,7 @@ impl<'a> Verifier<'a> {
                 self.inspector.report.damage(None, corruption);
                 return Ok(None);
             }
-            Err(Error::Disk(error)) if is_of_the_file(&error) => {
+            Err(Error::Disk(error)) if error.is_of_the_file() => {
                 let unreadable = unreadable(&error, "footer of a segment");
                 self.inspector.report.damage(None, unreadable);
                 return Ok(None);
@@ -168,11 +168,6 @@ impl<'a> Verifier<'a> {
         }
         Ok(Some(footer))
     }
-}
-
-/// Whether an error says something of the file that it came from.
-fn is_of_the_file(error: &disk::Error) -> bool {
-    !error.is_shortage() && !error.is_power_cut()
 }
 
 fn unreadable(error: &disk::Error, what: &'static str) -> Corruption {
@@ -217,7 +212,7 @@ impl ReadAround {
             match self.file.read_at(piece, at) {
                 Ok(got) if got < piece.len() => return Ok(done + got),
                 Ok(_) => {}
-                Err(error) if is_of_the_file(&error) => {
+                Err(error) if error.is_of_the_file() => {
                     piece.fill(0);
                     let mut unreadable = self.unreadable.lock();
                     if unreadable.end != at {
@@ -236,7 +231,7 @@ impl ReadAround {
 impl File for ReadAround {
     fn read_at(&self, buf: &mut [u8], position: u64) -> Result<usize, disk::Error> {
         match self.file.read_at(buf, position) {
-            Err(error) if is_of_the_file(&error) => self.read_by_blocks(buf, position),
+            Err(error) if error.is_of_the_file() => self.read_by_blocks(buf, position),
             read => read,
         }
     }

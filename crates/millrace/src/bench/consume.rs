@@ -94,7 +94,7 @@ impl ConsumeBench {
                 "--threads {threads} is not allowed; allowed: 1 to --connections, which is {connections}"
             )));
         }
-        if self.tail && self.records.is_none() && self.duration.is_none() {
+        if self.tail && self.stops_at_ends() {
             return Err(Failure::usage("--tail needs --duration or --records"));
         }
         Ok(())

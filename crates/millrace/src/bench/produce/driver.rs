@@ -19,6 +19,7 @@ use lane::Lane;
 
 /// Longest wait, so that the end of the run and the failure of others are noticed.
 const WAIT_MAX: Duration = Duration::from_millis(50);
+
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
 struct Timeouts {
